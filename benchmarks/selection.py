@@ -22,7 +22,13 @@ from toolcast_runtime.router.lexical_ranking import get_ranking
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.router.labelled_sets import KINDS, PARTS, labelled, order, server_tools
+from tests.router.message_sets import (
+    KINDS,
+    PARTS,
+    load_server_tools,
+    measure_ranking,
+    read_message_set,
+)
 
 __all__ = ["selection_part"]
 
@@ -37,12 +43,12 @@ def selection_part(folder: Path, sizes: Sizes) -> Part:
 
 def _orders() -> Iterator[list[str]]:
     yield ["messages", "top 1", "top 3", "top 5", "shown", "tools shown"]
-    tools = server_tools()
+    tools = load_server_tools()
     for kind in KINDS:
         for part in PARTS:
-            messages = [one for one in labelled(kind) if one.part == part]
-            found = order(messages, tools)
-            figures = [*found.top.values(), found.shown, found.shown_tools]
+            messages = [one for one in read_message_set(kind) if one.part == part]
+            found = measure_ranking(messages, tools)
+            figures = [*found.top.values(), found.selected, found.selected_tools]
             name = f"{found.messages} {kind}, {part}"
             yield [name, *(f"{figure:.1%}" for figure in figures)]
 
@@ -50,7 +56,7 @@ def _orders() -> Iterator[list[str]]:
 def _row(number: int, rounds: int) -> Row:
     listed = real_tools(number)
     tools = [_routed(tool) for tool in listed]
-    messages = [one.text for kind in KINDS for one in labelled(kind)]
+    messages = [one.text for kind in KINDS for one in read_message_set(kind)]
     get_ranking(tools)
     turns = {
         _WORD: lambda: [get_ranking(tools).route(message) for message in messages],

@@ -1,5 +1,5 @@
--- The platform's tables. Times are RFC 3339 in UTC with microseconds, so that they sort
--- as text.
+-- Tables of the platform. Times are RFC 3339 in UTC with microseconds, so that they can be
+-- sorted as text.
 
 CREATE TABLE workspaces (
     id           TEXT PRIMARY KEY,
@@ -9,11 +9,11 @@ CREATE TABLE workspaces (
     role         TEXT NOT NULL,
     tier         INTEGER NOT NULL,
     can_broadcast INTEGER NOT NULL DEFAULT 0,
-    answers      INTEGER NOT NULL DEFAULT 1,   -- 0: messages wait in the inbox
-    skills       TEXT NOT NULL DEFAULT '[]',   -- JSON: ids of the worker's skills
+    answers      INTEGER NOT NULL DEFAULT 1,   -- 0: messages are only stored
+    skills       TEXT NOT NULL DEFAULT '[]',   -- JSON: names of skills
     delay        REAL NOT NULL DEFAULT 0,      -- seconds of work before each answer
-    token        TEXT NOT NULL,                -- proves to a peer who is calling
-    url          TEXT,                         -- null while the workspace is down
+    token        TEXT NOT NULL,                -- authenticates the workspace
+    url          TEXT,                         -- null if the workspace is down
     card         TEXT                          -- JSON: the agent's own card
 );
 
@@ -26,7 +26,7 @@ CREATE TABLE activities (
     peer_id      TEXT,                         -- null: the user
     text         TEXT NOT NULL,
     created_at   TEXT NOT NULL,
-    pending      INTEGER NOT NULL              -- 1: waits in the inbox
+    pending      INTEGER NOT NULL              -- 1: in the inbox
 );
 CREATE INDEX activities_inbox ON activities (workspace_id, pending, seq);
 CREATE INDEX activities_peer ON activities (workspace_id, peer_id, created_at);

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.access.matrix import CLIENTS, allows, cells, get_names
-from tests.http.serving import RunningServer, run_server
+from tests.http.serving import Server, run_server
 
 TOKENS = {f"KIRISHIMA_TOKEN_{c.upper()}": f"{c}-token-a81" for c in CLIENTS}
 ADMIN = "admin-token-c7f"
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("server_url")]
 
 
 @pytest.fixture(scope="module")
-def server(server_url: str) -> Iterator[RunningServer]:
+def server(server_url: str) -> Iterator[Server]:
     environment = {**TOKENS, "KIRISHIMA_ADMIN_TOKEN": ADMIN}
     with run_server(
         env={**environment, "KIRISHIMA_PERSONAL_MCP_URL": server_url}
@@ -41,7 +41,7 @@ def path_for(client: str) -> str:
 @both_protocols
 @cells
 def test_only_allowed_tools_are_listed(
-    server: RunningServer, client: str, tool: str, stateless: bool
+    server: Server, client: str, tool: str, stateless: bool
 ) -> None:
     answer = server.request(
         path_for(client), "tools/list", token=token_for(client), modern=stateless
@@ -54,7 +54,7 @@ def test_only_allowed_tools_are_listed(
 @both_protocols
 @cells
 def test_call_to_a_denied_tool_is_invalid_params_error(
-    server: RunningServer, client: str, tool: str, stateless: bool
+    server: Server, client: str, tool: str, stateless: bool
 ) -> None:
     call = {"name": tool, "arguments": {"action": "nonsense"}}
     answer = server.request(
@@ -70,7 +70,7 @@ def test_call_to_a_denied_tool_is_invalid_params_error(
 
 @cells
 def test_request_without_the_client_token_is_unauthorized(
-    server: RunningServer, client: str, tool: str
+    server: Server, client: str, tool: str
 ) -> None:
     call = {"name": tool, "arguments": {"action": "nonsense"}}
     tokens = [None, ADMIN, *(token_for(other) for other in CLIENTS if other != client)]
@@ -83,7 +83,7 @@ def test_request_without_the_client_token_is_unauthorized(
 
 @cells
 def test_admin_list_contains_only_tools_allowed_to_the_client(
-    server: RunningServer, client: str, tool: str
+    server: Server, client: str, tool: str
 ) -> None:
     headers = {"Authorization": f"Bearer {ADMIN}"}
     answer = server.send("/api/admin/list-mcp-tools", b"", headers, "GET")

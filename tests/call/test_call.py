@@ -12,7 +12,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.consent.terminals import run_in_terminal
-from tests.external.servers.running import HttpServer
+from tests.external.servers.http_servers import run_personal_server
 
 ODD = Path(__file__).parents[1] / "external" / "servers" / "odd.py"
 
@@ -149,8 +149,7 @@ def test_stdio_server_call_prints_its_result(tmp_path: Path, project: Project) -
 
 @pytest.mark.slow
 def test_http_server_call_prints_its_result(project: Project) -> None:
-    server = HttpServer.started()
-    try:
+    with run_personal_server() as server:
         without_tool = project.toolcast("call", "--mcp-url", server.url)
         assert without_tool.returncode == 2
         assert (
@@ -162,8 +161,6 @@ def test_http_server_call_prints_its_result(project: Project) -> None:
         assert created.returncode == 0, created.stderr
         assert created.stdout.startswith("created:\n  id: ")
         assert created.stdout.endswith("  title: Food\n")
-    finally:
-        server.end()
 
 
 def test_server_in_toolset_yaml_is_called_by_name(project: Project) -> None:

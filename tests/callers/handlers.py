@@ -1,4 +1,4 @@
-"""Handlers that tell what they know of their caller."""
+"""Handlers that return the context of their call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from toolcast_runtime import current_call
 
 
-def _told() -> dict[str, Any]:
+def _describe_call() -> dict[str, Any]:
     call = current_call()
     assert call.deadline is not None
     return {
@@ -24,12 +24,12 @@ def _told() -> dict[str, Any]:
 
 
 def in_thread() -> dict[str, Any]:
-    return _told()
+    return _describe_call()
 
 
 async def in_loop() -> dict[str, Any]:
-    return _told()
+    return _describe_call()
 
 
 async def guarded() -> dict[str, Any]:
-    return _told()
+    return _describe_call()

@@ -14,7 +14,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
 from tests.consent.shop_clients import YES, Shop
-from tests.langchain.test_langchain_agent import ScriptedModel, calls
+from tests.langchain.test_langchain_agent import ScriptedModel, tool_calls
 from toolcast_runtime import Registry
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -50,47 +50,41 @@ def test_graph_interrupts_and_resumes_with_answer(
     registry: Registry, shop: Shop
 ) -> None:
     """The interrupt has the question and the arguments; the approval is recorded."""
-    agent = make_agent(registry, calls(REFUND), saver=InMemorySaver())
+    agent = make_agent(registry, tool_calls(REFUND), saver=InMemorySaver())
     interrupt = get_interrupt(agent.invoke(START_INPUT, THREAD))
     assert interrupt["message"].startswith("Pay this order back?")
     assert interrupt["arguments"] == {"order_id": "A-1"} and shop.side_effects == []
     answer = {"question": interrupt["question"], **YES}
     state = agent.invoke(Command(resume=answer), THREAD)
-    assert (
-        get_tool_messages(state) == ["refunded A-1 None"]
-        and len(shop.side_effects) == 1
-    )
+    assert get_tool_messages(state) == ["refunded A-1 None"]
+    assert len(shop.side_effects) == 1
     assert shop.list_approvals("client", "tool", "action") == [
         ("desk", "refund_order", "accept")
     ]
 
 
 def test_async_graph_interrupts_and_resumes(registry: Registry, shop: Shop) -> None:
-    agent = make_agent(registry, calls(REFUND), saver=InMemorySaver())
+    agent = make_agent(registry, tool_calls(REFUND), saver=InMemorySaver())
 
     async def run() -> Any:
         interrupt = get_interrupt(await agent.ainvoke(START_INPUT, THREAD))
         answer = {"question": interrupt["question"], **YES}
         return await agent.ainvoke(Command(resume=answer), THREAD)
 
-    assert (
-        get_tool_messages(asyncio.run(run())) == ["refunded A-1 None"]
-        and len(shop.side_effects) == 1
-    )
+    assert get_tool_messages(asyncio.run(run())) == ["refunded A-1 None"]
+    assert len(shop.side_effects) == 1
 
 
 def test_two_handler_questions_interrupt_twice(registry: Registry, shop: Shop) -> None:
     agent = make_agent(
-        registry, calls(("book_table", {"day": "Monday"})), saver=InMemorySaver()
+        registry, tool_calls(("book_table", {"day": "Monday"})), saver=InMemorySaver()
     )
     state = agent.invoke(START_INPUT, THREAD)
     for content in ({"seats": 2}, {"place": "garden"}):
         answer = {"question": get_interrupt(state)["question"], "action": "accept"}
         state = agent.invoke(Command(resume={**answer, "content": content}), THREAD)
-    assert (
-        get_tool_messages(state) == ["booked Monday 2 garden"]
-        and len(shop.side_effects) == 1
-    )
+    assert get_tool_messages(state) == ["booked Monday 2 garden"]
+    assert len(shop.side_effects) == 1
 
 
 @pytest.mark.parametrize(
@@ -108,7 +102,7 @@ def test_two_handler_questions_interrupt_twice(registry: Registry, shop: Shop) -
 def test_graph_resumed_without_approval_does_not_run_the_tool(
     registry: Registry, shop: Shop, answer: Any, error: str
 ) -> None:
-    agent = make_agent(registry, calls(REFUND), saver=InMemorySaver())
+    agent = make_agent(registry, tool_calls(REFUND), saver=InMemorySaver())
     interrupt = get_interrupt(agent.invoke(START_INPUT, THREAD))
     if isinstance(answer, dict):
         answer = {"question": interrupt["question"], **answer}
@@ -132,12 +126,12 @@ def load_tools() -> list[Any]:
 def test_graph_without_checkpointer_runs_no_tool(
     registry: Registry, shop: Shop
 ) -> None:
-    agent = make_agent(registry, calls(REFUND))
+    agent = make_agent(registry, tool_calls(REFUND))
     agent.invoke(START_INPUT)
     assert shop.side_effects == []
 
 
-TWO_REFUNDS = calls(REFUND, ("refund_order", {"order_id": "B-2"}))
+TWO_REFUNDS = tool_calls(REFUND, ("refund_order", {"order_id": "B-2"}))
 
 
 def make_single_node_graph(registry: Registry, *is_forward: bool) -> Any:
@@ -183,7 +177,7 @@ def test_checkpoint_resumed_twice_runs_call_once(
     registry: Registry, shop: Shop
 ) -> None:
     graph = make_single_node_graph(registry)
-    state = graph.invoke({"messages": [calls(REFUND)]}, THREAD)
+    state = graph.invoke({"messages": [tool_calls(REFUND)]}, THREAD)
     answer = {"question": get_interrupt(state)["question"], **YES}
     checkpoint = graph.get_state(THREAD).config
     graph.invoke(Command(resume=answer), THREAD)
@@ -192,7 +186,7 @@ def test_checkpoint_resumed_twice_runs_call_once(
 
 
 def test_one_answer_approves_one_of_equal_calls(registry: Registry, shop: Shop) -> None:
-    agent = make_agent(registry, calls(REFUND, REFUND), saver=InMemorySaver())
+    agent = make_agent(registry, tool_calls(REFUND, REFUND), saver=InMemorySaver())
     state = agent.invoke(START_INPUT, THREAD)
     first, second = state["__interrupt__"]
     answer = {"question": first.value["question"], **YES}
@@ -205,7 +199,7 @@ def test_approval_does_not_apply_to_a_call_with_other_long_arguments(
 ) -> None:
     """The questions of both calls look equal, since they show only 500 characters."""
     prefix = "x" * 600
-    message = calls(
+    message = tool_calls(
         *(("refund_order", {"order_id": prefix + suffix}) for suffix in "AB")
     )
     graph = make_single_node_graph(registry, True, False)

@@ -1,10 +1,9 @@
-"""A project whose handlers take their time, and say what became of them."""
+"""A project with slow handlers that log when they start and how they end."""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,9 @@ import pytest
 from tests.forked_servers import Process
 from tests.mcp.projects import generate_project
 
+TIMEOUT_S = 60.0
+"""Deadline of every wait: only a process that never ends or never starts exceeds it."""
+
 HANDLERS = """
 import asyncio, atexit, os, stat, subprocess, threading, time
 from multiprocessing import get_context
@@ -22,46 +24,50 @@ from toolcast_runtime import current_call
 FILE = os.environ["ENDING_LOG"]
 CHILD_SECONDS = 60
 
-def told(what):
-    with open(FILE, "a") as log:
-        log.write(what + "\\n")
+if "ENDING_IDLE_S" in os.environ:
+    from toolcast_runtime.http import connections
+    connections.IDLE_SHUTDOWN_S = float(os.environ["ENDING_IDLE_S"])
 
-atexit.register(told, "atexit")
+def log_event(name):
+    with open(FILE, "a") as log:
+        log.write(name + "\\n")
+
+atexit.register(log_event, "atexit")
 
 def quick():
     return "quick"
 
 def sync_second():
-    told("begun")
+    log_event("begun")
     time.sleep(0.5)
     return "finished"
 
 async def async_second():
-    told("begun")
+    log_event("begun")
     await asyncio.sleep(0.5)
     return "finished"
 
 def sync_polite():
     call = current_call()
-    told("begun")
+    log_event("begun")
     while not call.cancelled:
         time.sleep(0.01)
-    told("cancelled")
+    log_event("cancelled")
 
 def sync_endless():
-    told("begun")
+    log_event("begun")
     threading.Event().wait()
 
 async def async_endless():
-    told("begun")
+    log_event("begun")
     try:
         await asyncio.sleep(3600)
     finally:
-        told("cancelled")
+        log_event("cancelled")
 
 def fork_raw():
     if child := os.fork():
-        told(str(child))
+        log_event(str(child))
         return "forked"
     time.sleep(CHILD_SECONDS)
     os._exit(0)
@@ -69,7 +75,7 @@ def fork_raw():
 def fork_process():
     process = get_context("fork").Process(target=time.sleep, args=(CHILD_SECONDS,))
     process.start()
-    told(str(process.pid))
+    log_event(str(process.pid))
     return "forked"
 
 async def fork_async():
@@ -87,7 +93,7 @@ def fork_twice():
         return "forked"
     os.setsid()
     if child := os.fork():
-        told(str(child))
+        log_event(str(child))
         os._exit(0)
     time.sleep(CHILD_SECONDS)
     os._exit(0)
@@ -95,20 +101,20 @@ def fork_twice():
 def fork_terminal():
     child, _ = os.forkpty()
     if child:
-        told(str(child))
+        log_event(str(child))
         return "forked"
     time.sleep(CHILD_SECONDS)
     os._exit(0)
 
 def fork_and_execute():
     if child := os.fork():
-        told(str(child))
+        log_event(str(child))
         return "forked"
     os.execvp("sleep", ["sleep", str(CHILD_SECONDS)])
 
 def fork_writer():
     if child := os.fork():
-        told(str(child))
+        log_event(str(child))
         return "forked"
     for number in range(3, 200):
         try:
@@ -121,12 +127,12 @@ def fork_writer():
 
 def spawn_program():
     arguments = ["sleep", str(CHILD_SECONDS)]
-    told(str(os.posix_spawnp("sleep", arguments, os.environ)))
+    log_event(str(os.posix_spawnp("sleep", arguments, os.environ)))
     return "forked"
 
 def open_program():
     program = subprocess.Popen(["sleep", str(CHILD_SECONDS)], close_fds=False)
-    told(str(program.pid))
+    log_event(str(program.pid))
     return "forked"
 
 def fork_pool():
@@ -141,12 +147,12 @@ def terminate_child():
     return str(process.exitcode)
 
 async def stubborn():
-    told("begun")
+    log_event("begun")
     while True:
         try:
             await asyncio.sleep(3600)
         except asyncio.CancelledError:
-            told("refused")
+            log_event("refused")
 """
 TOOLS = (
     "quick",
@@ -172,8 +178,8 @@ TOOLS = (
 
 
 @dataclass(frozen=True)
-class Slow:
-    """The project, and what its handlers wrote."""
+class SlowProject:
+    """The generated project, with the event log and the ledger of one test."""
 
     root: Path
     log: Path
@@ -181,26 +187,31 @@ class Slow:
 
     @property
     def environment(self) -> dict[str, str]:
+        """The environment variables of its processes."""
         return {"ENDING_LOG": str(self.log), "SLOW_LEDGER": str(self.ledger)}
 
     @property
-    def told(self) -> list[str]:
+    def events(self) -> list[str]:
+        """The events that handlers and `atexit` functions have logged."""
         return self.log.read_text().split() if self.log.exists() else []
 
     @property
     def outcomes(self) -> dict[str, str]:
+        """The outcome of each recorded call by tool name."""
         with closing(sqlite3.connect(self.ledger)) as connection:
             return dict(connection.execute("SELECT tool, outcome FROM calls"))
 
-    def wait_for(self, is_so: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 60
-        while not is_so():
-            assert time.monotonic() < deadline, self.told
+    def wait_for_event(self, name: str) -> None:
+        """Wait until an event is logged."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while name not in self.events:
+            assert time.monotonic() < deadline, self.events
             time.sleep(0.02)
 
 
 @pytest.fixture(scope="session")
 def slow_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The root of the generated project, which all tests share."""
     root = tmp_path_factory.mktemp("slow")
     (root / "slow").mkdir()
     (root / "slow/__init__.py").write_text(HANDLERS)
@@ -220,12 +231,13 @@ def slow_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def slow(slow_root: Path, tmp_path: Path) -> Slow:
-    return Slow(slow_root, tmp_path / "told.txt", tmp_path / "ledger.sqlite3")
+def project(slow_root: Path, tmp_path: Path) -> SlowProject:
+    """The generated project with an event log and a ledger of its own."""
+    return SlowProject(slow_root, tmp_path / "events.txt", tmp_path / "ledger.sqlite3")
 
 
-def waited(process: Process, most: float = 60) -> tuple[int, float]:
-    """The code that a process ends with, and the seconds until it does."""
-    begun = time.monotonic()
-    code = process.wait(most)
-    return code, time.monotonic() - begun
+def measure_exit(process: Process) -> tuple[int, float]:
+    """Wait for a process to exit; return its exit code and the seconds until then."""
+    start = time.monotonic()
+    code = process.wait(TIMEOUT_S)
+    return code, time.monotonic() - start

@@ -1,4 +1,4 @@
-"""Running calls are answered when another ASGI server that runs the application ends."""
+"""Shutdown of an application under other ASGI servers: running calls are answered."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.ending.conftest import Slow
+from tests.ending.conftest import SlowProject
 from tests.ending.test_http_ends import Call
-from tests.http.serving import RunningServer
+from tests.http.serving import Server
 from tests.mcp.servers import ERAS, MODERN
 
 APP = "generated.slow.mcp_server:app"
@@ -24,30 +24,32 @@ TOKEN = "right-token-123456"
 START_TIMEOUT_S = END_TIMEOUT_S = 60
 
 
-def third_party(module: str, name: str, *words: str) -> object:
+def build_third_party_case(module: str, name: str, *arguments: str) -> object:
     """Return the parameters of a server that `make test-servers` installs."""
     is_missing = importlib.util.find_spec(module) is None
     skip = pytest.mark.skipif(is_missing, reason="make test-servers installs it")
-    return pytest.param([module, *words], marks=[pytest.mark.servers, skip], id=name)
+    return pytest.param(
+        [module, *arguments], marks=[pytest.mark.servers, skip], id=name
+    )
 
 
 SERVERS = [
     pytest.param(
         ["uvicorn", APP, "--host", "127.0.0.1", "--port", "PORT"], id="uvicorn"
     ),
-    third_party(
+    build_third_party_case(
         "uvicorn",
         "uvicorn with a limit",
         *(APP, "--host", "127.0.0.1", "--port", "PORT"),
         *("--timeout-graceful-shutdown", "20"),
     ),
-    third_party(
+    build_third_party_case(
         "gunicorn",
         "gunicorn",
         *("-k", "uvicorn_worker.UvicornWorker", "-b", "127.0.0.1:PORT", APP),
     ),
-    third_party("hypercorn", "hypercorn", "-b", "127.0.0.1:PORT", APP),
-    third_party(
+    build_third_party_case("hypercorn", "hypercorn", "-b", "127.0.0.1:PORT", APP),
+    build_third_party_case(
         "granian",
         "granian",
         *("--interface", "asgi", "--host", "127.0.0.1", "--port", "PORT", APP),
@@ -56,27 +58,27 @@ SERVERS = [
 
 
 @contextmanager
-def run_server(slow: Slow, command: list[str]) -> Iterator[RunningServer]:
+def run_server(project: SlowProject, command: list[str]) -> Iterator[Server]:
     """Start an ASGI server on a free port, and yield it when it answers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     env = {
         **os.environ,
-        **slow.environment,
+        **project.environment,
         "SLOW_TOKEN": TOKEN,
         "SLOW_ALLOWED_HOSTS": "127.0.0.1",
-        "PYTHONPATH": str(slow.root),
+        "PYTHONPATH": str(project.root),
     }
-    words = [word.replace("PORT", str(port)) for word in command]
+    arguments = [word.replace("PORT", str(port)) for word in command]
     process = subprocess.Popen(
-        [sys.executable, "-m", *words],
-        cwd=slow.root,
+        [sys.executable, "-m", *arguments],
+        cwd=project.root,
         env=env,
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
     )
-    running = RunningServer(process, port)
+    running = Server(process, port)
     try:
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
@@ -94,12 +96,14 @@ def run_server(slow: Slow, command: list[str]) -> Iterator[RunningServer]:
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("command", SERVERS)
-def test_a_running_call_is_answered(slow: Slow, command: list[str], era: str) -> None:
-    with run_server(slow, command) as running:
-        call = Call(running, slow, "async_second", token=TOKEN, modern=era == MODERN)
-        slow.wait_for(lambda: "begun" in slow.told)
+def test_running_call_is_answered_when_the_asgi_server_is_terminated(
+    project: SlowProject, command: list[str], era: str
+) -> None:
+    with run_server(project, command) as running:
+        call = Call(running, project, "async_second", token=TOKEN, modern=era == MODERN)
+        project.wait_for_event("begun")
         running.process.send_signal(signal.SIGTERM)
         call.join(END_TIMEOUT_S)
         running.process.wait(END_TIMEOUT_S)
     assert "finished" in call.answer
-    assert slow.outcomes == {"async_second": "ok"}
+    assert project.outcomes == {"async_second": "ok"}

@@ -1,4 +1,4 @@
-"""Ctrl-C ends the work of a command, and not just the waiting for it."""
+"""Ctrl-C during a generated command cancels the running handler."""
 
 from __future__ import annotations
 
@@ -9,34 +9,33 @@ import sys
 
 import pytest
 
-from tests.ending.conftest import Slow, waited
+from tests.ending.conftest import TIMEOUT_S, SlowProject
 
 
 @pytest.mark.parametrize(
-    ("tool", "told"),
+    ("tool", "events"),
     [
         ("sync_polite", ["begun", "cancelled", "atexit"]),
         ("async_endless", ["begun", "cancelled", "atexit"]),
         pytest.param("sync_endless", ["begun", "atexit"], marks=pytest.mark.slow),
     ],
 )
-def test_an_interrupt_reaches_the_handler(
-    slow: Slow, tool: str, told: list[str]
+def test_interrupt_cancels_the_running_handler_and_ends_the_command(
+    project: SlowProject, tool: str, events: list[str]
 ) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "generated.slow.cli", tool.replace("_", "-")],
-        cwd=slow.root,
-        env={**os.environ, **slow.environment},
+        cwd=project.root,
+        env={**os.environ, **project.environment},
         stderr=subprocess.PIPE,
-        # A shell may have told its background jobs to ignore it.
+        # Background jobs of a shell ignore SIGINT.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    slow.wait_for(lambda: "begun" in slow.told)
+    project.wait_for_event("begun")
     process.send_signal(signal.SIGINT)
     assert process.stderr is not None
-    said = process.stderr.read().decode()
-    code, seconds = waited(process)
-    assert (code, seconds < 10) == (1, True), said
-    assert "Traceback" not in said
-    assert slow.told == told
-    assert slow.outcomes == {tool: "cancelled"}
+    errors = process.stderr.read().decode()
+    assert process.wait(TIMEOUT_S) == 1, errors
+    assert "Traceback" not in errors
+    assert project.events == events
+    assert project.outcomes == {tool: "cancelled"}

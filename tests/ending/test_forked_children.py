@@ -1,4 +1,4 @@
-"""Children that a handler forks do not keep the server's pipes, port and connections open."""
+"""Child processes forked by handlers do not keep the server's pipes, port or connections."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.ending.conftest import Slow, waited
-from tests.ending.test_http_ends import server as http_server
-from tests.ending.test_stdio_ends import answers, ask, end, lines
-from tests.ending.test_stdio_ends import server as stdio_server
-from tests.http.serving import RunningServer
+from tests.ending.conftest import TIMEOUT_S, SlowProject
+from tests.ending.test_http_ends import run_slow_server as run_http_server
+from tests.ending.test_stdio_ends import encode_calls, parse_results, send, stop
+from tests.ending.test_stdio_ends import run_slow_server as run_stdio_server
+from tests.http.serving import Server
 from tests.mcp.servers import LEGACY, MODERN
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="os.fork is missing")
@@ -28,7 +28,7 @@ FORKS = pytest.mark.parametrize(
 
 
 @pytest.fixture
-def children(slow: Slow) -> Iterator[list[int]]:
+def children(project: SlowProject) -> Iterator[list[int]]:
     """The process IDs of the forked children; they are killed after the test."""
     pids: list[int] = []
     yield pids
@@ -36,7 +36,8 @@ def children(slow: Slow) -> Iterator[list[int]]:
         os.kill(pid, signal.SIGKILL)
 
 
-def call(running: RunningServer, tool: str) -> str:
+def call(running: Server, tool: str) -> str:
+    """Call a tool and return the text of its result."""
     params = {"name": tool, "arguments": {}}
     message = running.request("/mcp/", "tools/call", params, modern=True).message
     text: str = message["result"]["content"][0]["text"]
@@ -44,33 +45,33 @@ def call(running: RunningServer, tool: str) -> str:
 
 
 @FORKS
-def test_stdout_ends_with_the_server(
-    slow: Slow, tool: str, children: list[int]
+def test_stdout_is_closed_when_the_server_ends_before_its_child(
+    project: SlowProject, tool: str, children: list[int]
 ) -> None:
-    with stdio_server(slow, 1) as process:
-        output = ask(process, lines(MODERN, tool))
+    with run_stdio_server(project, 1) as process:
+        output = send(process, encode_calls(MODERN, tool))
         first = output.readline()
-        children += [int(pid) for pid in slow.told if pid.isdigit()]
-        assert "forked" in str(answers(first))
-        end(process, "input")
+        children += [int(pid) for pid in project.events if pid.isdigit()]
+        assert "forked" in str(parse_results(first))
+        stop(process, "input")
         assert output.read() == b""
         os.kill(children[0], 0)
-        assert waited(process)[0] == 0
+        assert process.wait(TIMEOUT_S) == 0
 
 
 @FORKS
-def test_port_and_connections_end_with_the_server(
-    slow: Slow, tool: str, children: list[int]
+def test_port_and_connections_are_closed_when_the_server_ends_before_its_child(
+    project: SlowProject, tool: str, children: list[int]
 ) -> None:
-    with http_server(slow, 1, 1) as running:
+    with run_http_server(project, 1, 1) as running:
         address = ("127.0.0.1", running.port)
         with socket.create_connection(address, timeout=30) as idle:
             idle.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert b"200 OK" in idle.recv(4096)
             assert call(running, tool) == "forked"
-            children += [int(pid) for pid in slow.told if pid.isdigit()]
+            children += [int(pid) for pid in project.events if pid.isdigit()]
             running.process.send_signal(signal.SIGTERM)
-            waited(running.process)
+            running.process.wait(TIMEOUT_S)
             while idle.recv(4096):
                 pass
         os.kill(children[0], 0)
@@ -81,15 +82,19 @@ def test_port_and_connections_end_with_the_server(
 
 
 @pytest.mark.parametrize("era", [MODERN, pytest.param(LEGACY, marks=pytest.mark.slow)])
-def test_children_work_and_can_be_terminated(slow: Slow, era: str) -> None:
-    with stdio_server(slow, 10) as process:
-        output = ask(process, lines(era, "fork_pool", "terminate_child", "quick"))
+def test_handlers_can_use_and_terminate_forked_children(
+    project: SlowProject, era: str
+) -> None:
+    with run_stdio_server(project, 10) as process:
+        output = send(
+            process, encode_calls(era, "fork_pool", "terminate_child", "quick")
+        )
         texts: dict[int, str] = {}
         while len(texts) < 3:
-            texts |= answers(output.readline())
+            texts |= parse_results(output.readline())
         assert set(texts.values()) == {"[1, 2]", str(-signal.SIGTERM), "quick"}
-        end(process, "input")
-        assert waited(process)[0] == 0
-    assert slow.outcomes == dict.fromkeys(
+        stop(process, "input")
+        assert process.wait(TIMEOUT_S) == 0
+    assert project.outcomes == dict.fromkeys(
         ["fork_pool", "terminate_child", "quick"], "ok"
     )

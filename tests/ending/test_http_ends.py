@@ -1,4 +1,4 @@
-"""A server over HTTP that is asked to end, in one process and in several."""
+"""Shutdown of an HTTP server by signals, in one process and with workers."""
 
 from __future__ import annotations
 
@@ -14,63 +14,70 @@ from typing import Any
 
 import pytest
 
-from tests.ending.conftest import Slow, waited
-from tests.http.serving import RunningServer, rpc, run_server
+from tests.ending.conftest import TIMEOUT_S, SlowProject, measure_exit
+from tests.http.serving import Server, rpc, run_server
 
 SLOW = pytest.mark.slow
 WORKERS = pytest.mark.parametrize("workers", [pytest.param(1, marks=SLOW), 2])
 SIGNALS = pytest.mark.parametrize(
     "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=SLOW)]
 )
-CLOSED_WITHIN = 15.0
 
 
 @contextmanager
-def server(slow: Slow, grace: int, workers: int) -> Iterator[RunningServer]:
-    words = ("--grace", str(grace), "--workers", str(workers))
-    env = slow.environment
+def run_slow_server(
+    project: SlowProject, grace: int, workers: int, idle: float | None = None
+) -> Iterator[Server]:
+    """Start the project's server; `idle` replaces the shutdown time of idle connections.
+
+    The time is replaced when the server imports the handlers, at its first call.
+    """
+    options = ("--grace", str(grace), "--workers", str(workers))
+    env = project.environment | ({"ENDING_IDLE_S": str(idle)} if idle else {})
     with run_server(
-        *words, package="generated.slow", root=slow.root, env=env
+        *options, package="generated.slow", root=project.root, env=env
     ) as running:
         yield running
 
 
 class Call(threading.Thread):
-    """A call beside the test; `answer` is what came of it."""
+    """A call in a thread; `answer` is the response body or the connection error."""
 
     def __init__(
         self,
-        running: RunningServer,
-        slow: Slow,
+        running: Server,
+        project: SlowProject,
         tool: str,
         *,
         token: str | None = None,
         modern: bool = True,
     ) -> None:
         super().__init__(daemon=True)
-        self._running, self._slow, self._tool = running, slow, tool
+        self._running, self._project, self._tool = running, project, tool
         self._token, self._modern = token, modern
         self.answer = ""
         self.start()
 
     def run(self) -> None:
-        given: dict[str, Any] = {"name": self._tool, "arguments": {}}
+        params: dict[str, Any] = {"name": self._tool, "arguments": {}}
         while not self.answer:
             try:
                 answer = self._running.request(
                     "/mcp/",
                     "tools/call",
-                    given,
+                    params,
                     token=self._token,
                     modern=self._modern,
                 )
                 self.answer = str(answer.body)
             except OSError as error:
-                # On a busy machine uvicorn replaces a worker that is slow to start.
-                self.answer = repr(error) if self._slow.told else ""
+                # On a busy machine uvicorn replaces a worker that is slow to start, so the
+                # call is repeated until a handler has started.
+                self.answer = repr(error) if self._project.events else ""
 
 
-# Two workers are three processes to start: each kind of function once, each number once.
+# A server with two workers starts three processes, so the fast suite runs only one of the
+# combinations.
 @pytest.mark.parametrize(
     ("tool", "workers"),
     [
@@ -81,75 +88,80 @@ class Call(threading.Thread):
     ],
 )
 @SIGNALS
-def test_a_running_call_is_finished(
-    slow: Slow, tool: str, number: int, workers: int
+def test_running_call_finishes_after_a_signal_and_the_server_exits_with_0(
+    project: SlowProject, tool: str, number: int, workers: int
 ) -> None:
-    with server(slow, 10, workers) as running:
-        call = Call(running, slow, tool)
-        slow.wait_for(lambda: "begun" in slow.told)
+    with run_slow_server(project, 10, workers) as running:
+        call = Call(running, project, tool)
+        project.wait_for_event("begun")
         running.process.send_signal(number)
-        code, _ = waited(running.process)
-        call.join(30)
+        code = running.process.wait(TIMEOUT_S)
+        call.join(TIMEOUT_S)
     assert "finished" in call.answer
     assert code == 0
-    # A worker without a call has imported the handlers too, unless it was still starting.
-    assert slow.told.count("begun") == 1
-    assert 1 <= slow.told.count("atexit") <= workers
-    assert slow.outcomes == {tool: "ok"}
+    # An idle worker has imported the handlers too, unless it was still starting.
+    assert project.events.count("begun") == 1
+    assert 1 <= project.events.count("atexit") <= workers
+    assert project.outcomes == {tool: "ok"}
     assert "Traceback" not in running.log
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no process is stopped here")
-def test_what_was_taken_before_the_end_is_answered(slow: Slow) -> None:
-    """A connection that brings its request late, and one that only the system has taken."""
+def test_connections_opened_before_a_signal_are_answered_during_shutdown(
+    project: SlowProject,
+) -> None:
+    """Tested are an idle connection, one whose request arrives with the signal, and one
+    that the server has not accepted yet."""
     request = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with server(slow, 10, 1) as running:
-        place = ("127.0.0.1", running.port)
+    with run_slow_server(project, 60, 1, idle=TIMEOUT_S) as running:
+        call = {"name": "quick", "arguments": {}}
+        assert running.request("/mcp/", "tools/call", call, modern=True).status == 200
+        address = ("127.0.0.1", running.port)
         with (
-            socket.create_connection(place, timeout=10) as early,
-            socket.create_connection(place, timeout=10) as late,
+            socket.create_connection(address, timeout=TIMEOUT_S) as early,
+            socket.create_connection(address, timeout=TIMEOUT_S) as late,
         ):
             assert running.send("/health", method="GET").status == 200
             running.process.send_signal(signal.SIGSTOP)
-            with socket.create_connection(place, timeout=10) as last:
+            with socket.create_connection(address, timeout=TIMEOUT_S) as last:
                 last.sendall(request)
                 running.process.send_signal(signal.SIGTERM)
                 late.sendall(request)
                 running.process.send_signal(signal.SIGCONT)
                 running.wait_for_log("Shutting down")
                 early.sendall(request)
-                for each in (early, late, last):
-                    assert each.recv(1000).startswith(b"HTTP/1.1 200 ")
+                for connection in (early, late, last):
+                    assert connection.recv(1000).startswith(b"HTTP/1.1 200 ")
                 with pytest.raises(ConnectionRefusedError):
-                    socket.create_connection(place, timeout=10)
-        assert waited(running.process)[0] == 0
+                    socket.create_connection(address, timeout=TIMEOUT_S)
+        assert running.process.wait(TIMEOUT_S) == 0
 
 
 @pytest.mark.slow
-async def test_clients_that_go_on_calling_lose_no_call(slow: Slow) -> None:
-    """Each call is answered, or its connection is refused and nothing was sent."""
-    with server(slow, 10, 2) as running:
+async def test_continuous_callers_lose_no_call_during_shutdown(
+    project: SlowProject,
+) -> None:
+    """Each call is answered, or its connection is refused before the call is sent."""
+    with run_slow_server(project, 60, 2, idle=TIMEOUT_S) as running:
         answers = [asyncio.Event() for _ in range(12)]
         clients = [
-            asyncio.create_task(calls_until_refused(running.port, is_kept, answer))
+            asyncio.create_task(call_until_refused(running.port, is_kept, answer))
             for is_kept, answer in zip((True, False) * 6, answers, strict=True)
         ]
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(TIMEOUT_S):
             await asyncio.gather(*(answer.wait() for answer in answers))
         running.process.send_signal(signal.SIGTERM)
         await asyncio.gather(*clients)
-        code, _ = await asyncio.to_thread(waited, running.process)
+        code = await asyncio.to_thread(running.process.wait, TIMEOUT_S)
     assert code == 0
 
 
-async def calls_until_refused(port: int, is_kept: bool, answer: asyncio.Event) -> None:
-    """Calls on, on one connection for as long as the server keeps it, and tells of answers."""
+async def call_until_refused(port: int, is_kept: bool, answer: asyncio.Event) -> None:
+    """Repeat a call until the connection is refused; set `answer` after the first response."""
     body, more = rpc("tools/call", {"name": "quick", "arguments": {}})
     headers = {
         "Host": "localhost",
-        "Accept": "application/json, text/event-stream",
-        "Content-Type": "application/json",
         "Connection": "keep-alive" if is_kept else "close",
         "Content-Length": str(len(body)),
         **more,
@@ -164,15 +176,15 @@ async def calls_until_refused(port: int, is_kept: bool, answer: asyncio.Event) -
         is_last = False
         while not is_last:
             writer.write(request)
-            said = await reader.readuntil(b"\r\n\r\n")
-            assert said.startswith(b"HTTP/1.1 200 ")
-            is_last = b"connection: close" in said.lower()
-            if b"chunked" in said:
-                said = await reader.readuntil(b"0\r\n\r\n")
+            response = await reader.readuntil(b"\r\n\r\n")
+            assert response.startswith(b"HTTP/1.1 200 ")
+            is_last = b"connection: close" in response.lower()
+            if b"chunked" in response:
+                response = await reader.readuntil(b"0\r\n\r\n")
             else:
-                (length,) = re.findall(rb"content-length: (\d+)", said)
-                said = await reader.readexactly(int(length))
-            assert b"quick" in said
+                (length,) = re.findall(rb"content-length: (\d+)", response)
+                response = await reader.readexactly(int(length))
+            assert b"quick" in response
             answer.set()
         writer.close()
 
@@ -187,57 +199,67 @@ async def calls_until_refused(port: int, is_kept: bool, answer: asyncio.Event) -
         pytest.param("stubborn", marks=SLOW),
     ],
 )
-def test_one_that_takes_longer_is_cancelled(
-    slow: Slow, tool: str, workers: int
+def test_call_that_exceeds_the_grace_period_is_cancelled_and_the_server_exits_with_0(
+    project: SlowProject, tool: str, workers: int
 ) -> None:
-    with server(slow, 1, workers) as running:
-        call = Call(running, slow, tool)
-        slow.wait_for(lambda: "begun" in slow.told)
+    with run_slow_server(project, 1, workers) as running:
+        call = Call(running, project, tool)
+        project.wait_for_event("begun")
         running.process.send_signal(signal.SIGTERM)
-        code, seconds = waited(running.process)
-        call.join(30)
+        assert running.process.wait(TIMEOUT_S) == 0
+        call.join(TIMEOUT_S)
     assert "finished" not in call.answer
-    assert code == 0
-    assert seconds < CLOSED_WITHIN
-    # A worker that does not let itself be ended is killed when all else is closed.
+    # The supervisor kills a worker whose handler cannot be cancelled.
     killed = tool == "stubborn" and workers > 1
-    assert (not killed) <= slow.told.count("atexit") <= workers - killed
-    assert ("cancelled" in slow.told) == (tool == "async_endless")
-    assert slow.outcomes == {tool: "cancelled"}
+    assert (not killed) <= project.events.count("atexit") <= workers - killed
+    assert ("cancelled" in project.events) == (tool == "async_endless")
+    assert project.outcomes == {tool: "cancelled"}
 
 
 @pytest.mark.slow
 @WORKERS
-def test_a_second_signal_ends_at_once(slow: Slow, workers: int) -> None:
-    with server(slow, 60, workers) as running:
-        Call(running, slow, "sync_endless")
-        slow.wait_for(lambda: "begun" in slow.told)
+def test_second_signal_ends_the_server_without_waiting_for_calls(
+    project: SlowProject, workers: int
+) -> None:
+    """Exit code is 128 plus the signal number."""
+    grace = int(TIMEOUT_S)
+    with run_slow_server(project, grace, workers) as running:
+        Call(running, project, "sync_endless")
+        project.wait_for_event("begun")
         running.process.send_signal(signal.SIGTERM)
+        # A signal that is sent before the first one is handled would have no effect.
+        running.wait_for_log("Shutting down")
         with pytest.raises(subprocess.TimeoutExpired):
             running.process.wait(0.5)
         running.process.send_signal(signal.SIGTERM)
-        code, seconds = waited(running.process)
-    assert (code, seconds < 5) == (128 + signal.SIGTERM, True)
-    # A worker without a call had ended.
-    assert slow.told in (["begun"], ["begun", "atexit"])[:workers]
+        code, seconds = measure_exit(running.process)
+    assert code == 128 + signal.SIGTERM
+    assert seconds < grace / 2
+    # An idle worker may have ended after the first signal.
+    assert project.events in (["begun"], ["begun", "atexit"])[:workers]
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
-def test_an_idle_server_ends_with_0(slow: Slow, workers: int) -> None:
-    with server(slow, 10, workers) as running:
-        Call(running, slow, "quick").join(30)
+def test_idle_server_exits_with_0_after_a_signal(
+    project: SlowProject, workers: int
+) -> None:
+    with run_slow_server(project, 10, workers) as running:
+        Call(running, project, "quick").join(TIMEOUT_S)
         code = running.stop()
     assert code == 0
-    assert slow.told in (["atexit"], ["atexit", "atexit"])[:workers]
+    assert project.events in (["atexit"], ["atexit", "atexit"])[:workers]
 
 
-def test_a_port_that_is_taken_is_a_failure(slow: Slow) -> None:
-    with server(slow, 10, 1) as running:
-        words = ("--port", str(running.port))
+def test_server_does_not_start_on_an_occupied_port(project: SlowProject) -> None:
+    with run_slow_server(project, 10, 1) as running:
+        options = ("--port", str(running.port))
         with (
             pytest.raises(AssertionError),
             run_server(
-                *words, package="generated.slow", root=slow.root, env=slow.environment
+                *options,
+                package="generated.slow",
+                root=project.root,
+                env=project.environment,
             ) as second,
         ):
             pytest.fail(second.log)

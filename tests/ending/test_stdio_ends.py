@@ -1,4 +1,4 @@
-"""A server over stdio that is asked to end: by a signal, or by the end of its input."""
+"""Shutdown of a stdio server by a signal or by the end of its input."""
 
 from __future__ import annotations
 
@@ -14,38 +14,37 @@ from typing import IO, Any
 
 import pytest
 
-from tests.ending.conftest import Slow, waited
+from tests.ending.conftest import TIMEOUT_S, SlowProject, measure_exit
 from tests.forked_servers import Process, start
 from tests.mcp.servers import ERAS, LEGACY, MODERN, encode_requests
 
 SLOW = pytest.mark.slow
-# The older era is served by the same process; all of these wait for seconds.
+# One process serves both protocol eras; the fast suite runs one, since each test waits.
 ERA = pytest.mark.parametrize(
     "era", [era if era != LEGACY else pytest.param(era, marks=SLOW) for era in ERAS]
 )
-ENDLESS = pytest.mark.parametrize(
-    "tool",
-    ["sync_endless", "async_endless", pytest.param("stubborn", marks=SLOW)],
+ENDLESS_TOOLS = pytest.mark.parametrize(
+    "tool", ["sync_endless", "async_endless", pytest.param("stubborn", marks=SLOW)]
 )
-# Closing takes at most five seconds more than the grace period; and starting is slow.
-CLOSED_WITHIN = 15.0
 
 
-def lines(era: str, *tools: str) -> bytes:
-    """What a client sends to call tools, all at once."""
+def encode_calls(era: str, *tools: str) -> bytes:
+    """Return the messages of a client that calls these tools at once."""
     calls = [("tools/call", {"name": tool, "arguments": {}}) for tool in tools]
     return encode_requests(era, *calls).encode()
 
 
-def command(grace: int) -> list[str]:
+def build_command(grace: int) -> list[str]:
+    """Return the command line of the server."""
     return [sys.executable, "-m", "generated.slow.mcp_server", "--grace", str(grace)]
 
 
 @contextmanager
-def server(slow: Slow, grace: int) -> Iterator[Process]:
-    _, *words = command(grace)[1:]
-    env = {**os.environ, **slow.environment}
-    process = start(slow.root, *words, env=env)
+def run_slow_server(project: SlowProject, grace: int) -> Iterator[Process]:
+    """Start the server; kill it on exit."""
+    _, *arguments = build_command(grace)[1:]
+    env = {**os.environ, **project.environment}
+    process = start(project.root, *arguments, env=env)
     try:
         yield process
     finally:
@@ -56,34 +55,36 @@ def server(slow: Slow, grace: int) -> Iterator[Process]:
             stream.close()
 
 
-def ask(process: Process, data: bytes) -> IO[bytes]:
+def send(process: Process, data: bytes) -> IO[bytes]:
+    """Send messages to the server and return its output stream."""
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(data)
     process.stdin.flush()
     return process.stdout
 
 
-def end(process: Process, how: str) -> None:
-    if how == "input":
+def stop(process: Process, trigger: str) -> None:
+    """Close the input of the server or send it the named signal."""
+    if trigger == "input":
         assert process.stdin is not None
         process.stdin.close()
     else:
-        process.send_signal(getattr(signal, how))
+        process.send_signal(getattr(signal, trigger))
 
 
-def answers(output: bytes) -> dict[Any, str]:
-    """The text of each call's result."""
-    found = (json.loads(line) for line in output.splitlines())
+def parse_results(output: bytes) -> dict[Any, str]:
+    """Return the text of each call's result by message id."""
+    messages = (json.loads(line) for line in output.splitlines())
     return {
         message["id"]: message["result"]["content"][0]["text"]
-        for message in found
+        for message in messages
         if "content" in message.get("result", {})
     }
 
 
-# Each two of the three meet once.
+# The cases cover each pair of tool, era and trigger.
 @pytest.mark.parametrize(
-    ("tool", "era", "how"),
+    ("tool", "era", "trigger"),
     [
         ("sync_second", MODERN, "SIGTERM"),
         ("async_second", MODERN, "input"),
@@ -93,20 +94,22 @@ def answers(output: bytes) -> dict[Any, str]:
         pytest.param("async_second", LEGACY, "SIGINT", marks=SLOW),
     ],
 )
-def test_a_running_call_is_finished(slow: Slow, tool: str, era: str, how: str) -> None:
-    with server(slow, 10) as process:
-        output = ask(process, lines(era, tool))
-        slow.wait_for(lambda: "begun" in slow.told)
-        end(process, how)
-        assert answers(output.read()) == {tool: "finished"}
-        assert process.wait(30) == 0
-    assert slow.told == ["begun", "atexit"]
-    assert slow.outcomes == {tool: "ok"}
+def test_running_call_finishes_after_a_signal_or_input_end_and_the_server_exits_with_0(
+    project: SlowProject, tool: str, era: str, trigger: str
+) -> None:
+    with run_slow_server(project, 10) as process:
+        output = send(process, encode_calls(era, tool))
+        project.wait_for_event("begun")
+        stop(process, trigger)
+        assert parse_results(output.read()) == {tool: "finished"}
+        assert process.wait(TIMEOUT_S) == 0
+    assert project.events == ["begun", "atexit"]
+    assert project.outcomes == {tool: "ok"}
 
 
-# What signals do is the same for all of them; each waits for seconds.
+# All signals take the same path; the fast suite runs one case, since each waits.
 @pytest.mark.parametrize(
-    ("tool", "how"),
+    ("tool", "trigger"),
     [
         ("sync_endless", "SIGTERM"),
         pytest.param("async_endless", "input", marks=SLOW),
@@ -117,99 +120,114 @@ def test_a_running_call_is_finished(slow: Slow, tool: str, era: str, how: str) -
         pytest.param("stubborn", "input", marks=SLOW),
     ],
 )
-def test_one_that_takes_longer_is_cancelled(slow: Slow, tool: str, how: str) -> None:
-    with server(slow, 1) as process:
-        output = ask(process, lines(LEGACY, tool))
-        slow.wait_for(lambda: "begun" in slow.told)
-        end(process, how)
-        code, seconds = waited(process)
-        assert answers(output.read()) == {}
+def test_call_that_exceeds_the_grace_period_is_cancelled_and_the_server_exits_with_0(
+    project: SlowProject, tool: str, trigger: str
+) -> None:
+    with run_slow_server(project, 1) as process:
+        output = send(process, encode_calls(LEGACY, tool))
+        project.wait_for_event("begun")
+        stop(process, trigger)
+        code, seconds = measure_exit(process)
+        assert parse_results(output.read()) == {}
     assert code == 0
-    assert 0.5 < seconds < CLOSED_WITHIN
+    assert seconds > 0.5
     between = {"async_endless": ["cancelled"], "stubborn": ["refused"]}.get(tool, [])
-    told = slow.told
-    assert (told[0], told[-1]) == ("begun", "atexit")
-    assert set(told[1:-1]) == set(between)
-    assert slow.outcomes == {tool: "cancelled"}
+    first, *others, last = project.events
+    assert (first, last) == ("begun", "atexit")
+    assert set(others) == set(between)
+    assert project.outcomes == {tool: "cancelled"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_an_idle_server_ends_at_once_with_0(slow: Slow, number: int) -> None:
-    with server(slow, 10) as process:
-        ask(process, lines(LEGACY, "quick")).readline()
+def test_idle_server_exits_with_0_immediately_after_a_signal(
+    project: SlowProject, number: int
+) -> None:
+    with run_slow_server(project, 600) as process:
+        send(process, encode_calls(LEGACY, "quick")).readline()
         process.send_signal(number)
-        code, seconds = waited(process)
+        assert process.wait(TIMEOUT_S) == 0
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
-    assert (code, seconds < CLOSED_WITHIN) == (0, True)
-    assert "atexit" in slow.told or slow.told == []
+    assert "atexit" in project.events or project.events == []
 
 
-@ENDLESS
-def test_a_second_signal_ends_at_once(slow: Slow, tool: str) -> None:
-    with server(slow, 60) as process:
-        ask(process, lines(LEGACY, tool))
-        slow.wait_for(lambda: "begun" in slow.told)
+@ENDLESS_TOOLS
+def test_second_signal_ends_the_server_without_waiting_for_calls(
+    project: SlowProject, tool: str
+) -> None:
+    """Exit code is 128 plus the signal number."""
+    grace = int(TIMEOUT_S)
+    with run_slow_server(project, grace) as process:
+        send(process, encode_calls(LEGACY, tool))
+        project.wait_for_event("begun")
         process.send_signal(signal.SIGTERM)
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.4)
         process.send_signal(signal.SIGTERM)
-        code, seconds = waited(process)
-    assert (code, seconds < 5) == (128 + signal.SIGTERM, True)
-    assert slow.told == ["begun"]
+        code, seconds = measure_exit(process)
+    assert code == 128 + signal.SIGTERM
+    assert seconds < grace / 2
+    assert project.events == ["begun"]
 
 
-def test_a_client_that_has_left_and_signals_is_not_waited_for(slow: Slow) -> None:
-    with server(slow, 60) as process:
-        ask(process, lines(LEGACY, "async_endless"))
-        slow.wait_for(lambda: "begun" in slow.told)
-        end(process, "input")
+def test_signal_after_input_end_cancels_the_call_before_the_grace_period(
+    project: SlowProject,
+) -> None:
+    grace = int(TIMEOUT_S)
+    with run_slow_server(project, grace) as process:
+        send(process, encode_calls(LEGACY, "async_endless"))
+        project.wait_for_event("begun")
+        stop(process, "input")
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.4)
-        end(process, "SIGTERM")
-        code, seconds = waited(process)
-    assert (code, seconds < CLOSED_WITHIN) == (0, True)
-    assert slow.told == ["begun", "cancelled", "atexit"]
+        stop(process, "SIGTERM")
+        code, seconds = measure_exit(process)
+    assert code == 0
+    assert seconds < grace / 2
+    assert project.events == ["begun", "cancelled", "atexit"]
 
 
 @ERA
 @pytest.mark.parametrize(
-    "given", ["pipe", *(pytest.param(f, marks=SLOW) for f in ("file", "empty file"))]
+    "source_kind",
+    ["pipe", *(pytest.param(f, marks=SLOW) for f in ("file", "empty file"))],
 )
-def test_calls_under_way_when_the_input_ends_are_answered(
-    slow: Slow, tmp_path: Path, given: str, era: str
+def test_running_calls_are_answered_after_input_end(
+    project: SlowProject, tmp_path: Path, source_kind: str, era: str
 ) -> None:
-    tools = () if given == "empty file" else ("quick", "sync_second", "async_second")
-    data = lines(era, *tools) if tools else b""
-    asked, told = tmp_path / "asked", tmp_path / "told"
-    asked.write_bytes(data)
-    env = {**os.environ, **slow.environment}
-    with asked.open("rb") as source, told.open("wb") as sink:
-        is_file = given != "pipe"
-        ran = subprocess.run(
-            command(10),
+    tools = (
+        () if source_kind == "empty file" else ("quick", "sync_second", "async_second")
+    )
+    data = encode_calls(era, *tools) if tools else b""
+    input_file, output_file = tmp_path / "input", tmp_path / "output"
+    input_file.write_bytes(data)
+    env = {**os.environ, **project.environment}
+    with input_file.open("rb") as source, output_file.open("wb") as sink:
+        is_file = source_kind != "pipe"
+        process = subprocess.run(
+            build_command(10),
             input=None if is_file else data,
             stdin=source if is_file else None,
             stdout=sink if is_file else subprocess.PIPE,
             stderr=subprocess.PIPE,
-            cwd=slow.root,
+            cwd=project.root,
             env=env,
             timeout=60,
         )
-    assert ran.returncode == 0, ran.stderr
-    found = answers(told.read_bytes() if is_file else ran.stdout)
+    assert process.returncode == 0, process.stderr
+    results = parse_results(output_file.read_bytes() if is_file else process.stdout)
     expected = {"quick": "quick", "sync_second": "finished", "async_second": "finished"}
-    assert found == (expected if tools else {})
+    assert results == (expected if tools else {})
 
 
-def test_a_grace_that_is_negative_is_refused(slow: Slow) -> None:
-    ran = subprocess.run(
-        command(-1),
-        cwd=slow.root,
-        env={**os.environ, **slow.environment},
+def test_negative_grace_period_is_refused(project: SlowProject) -> None:
+    process = subprocess.run(
+        build_command(-1),
+        cwd=project.root,
+        env={**os.environ, **project.environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
     )
-    assert ran.returncode == 2
-    assert "--grace must not be negative" in ran.stderr
+    assert process.returncode == 2
+    assert "--grace must not be negative" in process.stderr

@@ -1,28 +1,33 @@
-"""Real external servers for the tests: odd ones, and one with four useful tools."""
+"""Real external servers: faulty ones on demand, and one with four useful tools."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.external.servers.running import HttpServer
+from tests.external.servers.http_servers import PersonalServer, run_personal_server
 from toolcast_runtime import CallContext, ToolResponse
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external.external_tools import ExternalTools
 
 SERVERS = Path(__file__).parent / "servers"
-LOST = "the connection to the tool's server was lost"
+CONNECTION_LOST = "the connection to the tool's server was lost"
+WAIT_TIMEOUT_S = 60.0
 
 
-def odd(mode: str, *words: str, name: str = "odd", **options: Any) -> ExternalServer:
-    """A server of `servers/odd.py`, with short deadlines."""
-    chosen: dict[str, Any] = {
+def odd_server(
+    mode: str, *args: str, name: str = "odd", **options: Any
+) -> ExternalServer:
+    """Return the settings of a server of `servers/odd.py`, with short timeouts."""
+    settings: dict[str, Any] = {
         "connect_timeout": 20.0,
         "list_timeout": 3.0,
         "call_timeout": 3.0,
@@ -30,7 +35,7 @@ def odd(mode: str, *words: str, name: str = "odd", **options: Any) -> ExternalSe
     }
     script = str(SERVERS / "odd.py")
     return ExternalServer(
-        name, command=sys.executable, args=(script, mode, *words), **chosen
+        name, command=sys.executable, args=(script, mode, *args), **settings
     )
 
 
@@ -38,39 +43,45 @@ Open = Callable[..., ExternalTools]
 
 
 @pytest.fixture
-async def opened() -> AsyncIterator[Open]:
-    """Gives the tools of servers, and ends them after the test."""
-    made: list[ExternalTools] = []
+async def open_tools() -> AsyncIterator[Open]:
+    """Return a function that opens the tools of servers, closed after the test."""
+    opened: list[ExternalTools] = []
 
-    def make(*servers: ExternalServer, taken: tuple[str, ...] = ()) -> ExternalTools:
-        made.append(ExternalTools(servers))
-        made[-1].reserve_names(taken)
-        return made[-1]
+    def open_servers(
+        *servers: ExternalServer, reserved_names: tuple[str, ...] = ()
+    ) -> ExternalTools:
+        opened.append(ExternalTools(servers))
+        opened[-1].reserve_names(reserved_names)
+        return opened[-1]
 
-    yield make
-    for tools in made:
+    yield open_servers
+    for tools in opened:
         await tools.close()
 
 
-async def call(tools: ExternalTools, name: str, **arguments: Any) -> ToolResponse:
-    """Calls as the registry does: look-up, then the call."""
+async def call_tool(tools: ExternalTools, name: str, **arguments: Any) -> ToolResponse:
+    """Find and call a tool, in the steps of the registry."""
     tool = await tools.find_tool(name)
     assert tool is not None, f"{name} is not offered"
     return await tools.call_tool(tool, arguments, CallContext(name))
 
 
-async def until(condition: Callable[[], bool], seconds: float = 15.0) -> None:
-    """Waits for what happens in the background."""
-    import asyncio
-
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        await asyncio.sleep(0.02)
+async def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition becomes true."""
+    async with asyncio.timeout(WAIT_TIMEOUT_S):
+        while not condition():
+            await asyncio.sleep(0.01)
 
 
-def processes(words: str) -> list[int]:
-    """The processes of this machine whose command line has these words."""
+async def wait_for_tool(tools: ExternalTools, name: str) -> None:
+    """Wait until the servers offer a tool."""
+    async with asyncio.timeout(WAIT_TIMEOUT_S):
+        while await tools.find_tool(name) is None:
+            await asyncio.sleep(0.05)
+
+
+def find_processes(text: str) -> list[int]:
+    """Return the ids of the other running processes with a text in their command line."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -78,26 +89,27 @@ def processes(words: str) -> list[int]:
             state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
         except OSError:
             continue
-        if words in line and state != "Z" and int(folder.name) != os.getpid():
+        if text in line and state != "Z" and int(folder.name) != os.getpid():
             found.append(int(folder.name))
     return found
 
 
+def wait_for_no_processes(text: str) -> None:
+    """Wait until no process has a text in its command line."""
+    deadline = time.monotonic() + WAIT_TIMEOUT_S
+    while find_processes(text):
+        assert time.monotonic() < deadline, f"a process of {text} still runs"
+        time.sleep(0.02)
+
+
 @pytest.fixture
-def personal_http() -> Iterator[Callable[..., HttpServer]]:
-    """Starts the useful server over HTTP."""
-    running: list[HttpServer] = []
-
-    def start(*words: str) -> HttpServer:
-        running.append(HttpServer.started(*words))
-        return running[-1]
-
-    yield start
-    for server in running:
-        server.end()
+def start_personal_server() -> Iterator[Callable[..., PersonalServer]]:
+    """Return a function that starts the useful server over HTTP."""
+    with ExitStack() as running:
+        yield lambda *args: running.enter_context(run_personal_server(*args))
 
 
-def personal_stdio(name: str = "personal", **options: Any) -> ExternalServer:
-    """The useful server over stdio."""
+def make_personal_server(name: str = "personal", **options: Any) -> ExternalServer:
+    """Return the settings of the useful server over stdio."""
     script = str(SERVERS / "personal.py")
     return ExternalServer(name, command=sys.executable, args=(script,), **options)

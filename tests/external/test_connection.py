@@ -1,4 +1,4 @@
-"""What a connection tells of its server, and what its tools give, with a session of the test's."""
+"""Connections to external servers: states, logged changes and responses, with a fake session."""
 
 from __future__ import annotations
 
@@ -10,44 +10,54 @@ from typing import Any
 
 import pytest
 
+from tests.external.conftest import wait_until
 from toolcast_runtime.core.server_settings import ExternalServer
-from toolcast_runtime.external import connection as module
-from toolcast_runtime.external import session as sessions
+from toolcast_runtime.external import connection as connection_module
+from toolcast_runtime.external import session as session_module
 from toolcast_runtime.external.connection import Connection
 from toolcast_runtime.external.listing import Lock
 from toolcast_runtime.external.request_errors import RequestRefusedError
 
-Open = Callable[..., Connection]
+Connect = Callable[..., Connection]
 
 
-def defined(name: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, "inputSchema": {"type": "object"}, **more}
+def entry(name: str, **fields: Any) -> dict[str, Any]:
+    return {"name": name, "inputSchema": {"type": "object"}, **fields}
 
 
-class Session:
-    """Lists these tools, and answers calls with what it is given."""
+def text(content: str) -> dict[str, Any]:
+    return {"type": "text", "text": content}
+
+
+IMAGE = {"type": "image", "data": "", "mimeType": "image/png"}
+
+
+class FakeSession:
+    """A session with configurable definitions, progress reports and call result."""
 
     instructions = None
 
     def __init__(self) -> None:
-        self.listed: list[dict[str, Any]] = []
-        self.answer: Any = {"content": []}
+        self.definitions: list[dict[str, Any]] = []
+        self.result: Any = {"content": []}
+        self.wait_count = 0
         self.reports: list[Any] = []
         self.is_lost = False
         self._changed = asyncio.Event()
 
     async def list_tools(self) -> list[dict[str, Any]]:
-        return self.listed
+        return self.definitions
 
     async def list_other_lists(self) -> dict[str, Any]:
         return {}
 
     async def wait_for_change(self, _: float) -> None:
+        self.wait_count += 1
         await self._changed.wait()
         self._changed.clear()
 
-    def change(self, *listed: dict[str, Any]) -> None:
-        self.listed = [*listed]
+    def change(self, *definitions: dict[str, Any]) -> None:
+        self.definitions = [*definitions]
         self._changed.set()
 
     def describe_loss(self) -> str:
@@ -57,142 +67,146 @@ class Session:
         self.is_lost = True
         self._changed.set()
 
-    async def call(self, own: str, arguments: Any, told: Any) -> Any:
+    async def call(self, name: str, arguments: Any, report_progress: Any) -> Any:
         for report in self.reports:
-            await told(*report)
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+            await report_progress(*report)
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
 
 
 @pytest.fixture
-def session() -> Session:
-    return Session()
+def session() -> FakeSession:
+    return FakeSession()
 
 
 @pytest.fixture
-async def opened(
-    monkeypatch: pytest.MonkeyPatch, session: Session, caplog: pytest.LogCaptureFixture
-) -> AsyncIterator[Open]:
-    """Makes connections to the session's server."""
+async def connect(
+    monkeypatch: pytest.MonkeyPatch,
+    session: FakeSession,
+    caplog: pytest.LogCaptureFixture,
+) -> AsyncIterator[Connect]:
+    """Return a function that creates connections to the session's server."""
     caplog.set_level(logging.INFO, "toolcast")
-    made: list[Connection] = []
+    connections: list[Connection] = []
 
     @asynccontextmanager
-    async def open_session(*_: Any) -> AsyncIterator[Session]:
+    async def open_session(*_: Any) -> AsyncIterator[FakeSession]:
         yield session
 
-    monkeypatch.setattr(sessions, "open_session", open_session)
-    monkeypatch.setattr(module, "_LIST_INTERVAL_S", 0.0)
+    monkeypatch.setattr(session_module, "open_session", open_session)
+    monkeypatch.setattr(connection_module, "_LIST_INTERVAL_S", 0.0)
 
     def make(lock: Lock | None = None, **settings: Any) -> Connection:
         server = ExternalServer("far", is_locked=lock is not None, **settings)
-        made.append(Connection(server, frozenset(), lambda: None, lock))
-        return made[-1]
+        connections.append(Connection(server, frozenset(), lambda: None, lock))
+        return connections[-1]
 
     yield make
-    for one in made:
-        await one.close()
+    for connection in connections:
+        await connection.close()
 
 
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not holds():
-            await asyncio.sleep(0.001)
-
-
-def lines(caplog: pytest.LogCaptureFixture) -> list[str]:
-    found = [record.getMessage() for record in caplog.records]
+def log_lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    messages = [record.getMessage() for record in caplog.records]
     caplog.clear()
-    return [line.removeprefix("external server far: ") for line in found]
+    return [line.removeprefix("external server far: ") for line in messages]
 
 
-async def test_a_connection_is_unused_up_or_down(
-    opened: Open, session: Session, caplog: pytest.LogCaptureFixture
+async def test_connection_state_is_unused_then_up_then_down(
+    connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
-    session.listed = [defined("a"), defined("b")]
-    one = opened(prefix="p_")
-    assert (one.state, one.has_settled, dict(one.tools)) == ("unused", False, {})
-    await one.start()
-    assert (one.state, one.has_settled, [*one.tools]) == ("up", True, ["p_a", "p_b"])
-    assert lines(caplog) == ["connected; it offers 2 tools"]
+    session.definitions = [entry("a"), entry("b")]
+    connection = connect(prefix="p_")
+    assert (connection.state, connection.has_settled, dict(connection.tools)) == (
+        "unused",
+        False,
+        {},
+    )
+    await connection.start()
+    assert (connection.state, connection.has_settled, [*connection.tools]) == (
+        "up",
+        True,
+        ["p_a", "p_b"],
+    )
+    assert log_lines(caplog) == ["connected; it offers 2 tools"]
     session.lose()
-    await until(lambda: one.state == "down")
-    await until(lambda: bool(caplog.records))
-    assert dict(one.tools) == {}
-    assert one.all_names == {"p_a", "p_b"}
-    (line,) = lines(caplog)
-    told, _, delay = line.partition("; next attempt in ")
-    assert told == "not connected: it went away; its 2 tools are not offered"
+    await wait_until(lambda: connection.state == "down")
+    await wait_until(lambda: bool(caplog.records))
+    assert dict(connection.tools) == {}
+    assert connection.all_names == {"p_a", "p_b"}
+    (line,) = log_lines(caplog)
+    logged, _, delay = line.partition("; next attempt in ")
+    assert logged == "not connected: it went away; its 2 tools are not offered"
     assert 0.5 <= float(delay.removesuffix(" s")) <= 1.0
-    assert (await one.call("p_a", {}, None)).error == (
+    assert (await connection.call("p_a", {}, None)).error == (
         "the external server `far` of this tool cannot be reached now"
     )
 
 
-@pytest.mark.parametrize(("count", "more"), [(10, ""), (11, "; and 1 more")])
-async def test_ten_tools_that_are_left_out_are_told_once(
-    opened: Open,
-    session: Session,
+@pytest.mark.parametrize(("count", "omitted_rest"), [(10, ""), (11, "; and 1 more")])
+async def test_at_most_ten_omitted_tools_are_logged_and_only_once(
+    connect: Connect,
+    session: FakeSession,
     caplog: pytest.LogCaptureFixture,
     count: int,
-    more: str,
+    omitted_rest: str,
 ) -> None:
     wrong = [{"name": f"w{n}"} for n in range(count)]
-    session.listed = wrong
-    one = opened()
-    await one.start()
-    told = "; ".join(
+    session.definitions = wrong
+    connection = connect()
+    await connection.start()
+    logged = "; ".join(
         f"`w{n}` has an `inputSchema` whose `type` is not `object`" for n in range(10)
     )
-    assert lines(caplog) == [
+    assert log_lines(caplog) == [
         "connected; it offers 0 tools",
-        f"tools that are not offered: {told}{more}",
+        f"tools that are not offered: {logged}{omitted_rest}",
     ]
-    session.change(*wrong, defined("a"))
-    await until(lambda: "a" in one.tools)
-    assert lines(caplog) == []
-    session.change(defined("a"))
-    await until(lambda: not session._changed.is_set())
-    await asyncio.sleep(0.01)
-    assert lines(caplog) == []
+    session.change(*wrong, entry("a"))
+    await wait_until(lambda: "a" in connection.tools)
+    assert log_lines(caplog) == []
+    wait_count = session.wait_count
+    session.change(entry("a"))
+    await wait_until(lambda: session.wait_count > wait_count)
+    assert log_lines(caplog) == []
 
 
-async def test_tools_that_say_something_else_are_told(
-    opened: Open, session: Session, caplog: pytest.LogCaptureFixture
+async def test_changed_definitions_are_logged_with_tool_names(
+    connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
-    session.listed = [defined(f"t{n}") for n in range(12)]
-    one = opened()
-    await one.start()
-    lines(caplog)
-    changed = [defined(f"t{n}", description="x" * (n > 0)) for n in range(12)]
-    session.change(*changed[:2], *session.listed[2:])
-    await until(lambda: one.tools["t1"].description == "x")
-    assert lines(caplog) == ["the definitions of these tools changed: t0, t1"]
+    session.definitions = [entry(f"t{n}") for n in range(12)]
+    connection = connect()
+    await connection.start()
+    log_lines(caplog)
+    changed = [entry(f"t{n}", description="x" * (n > 0)) for n in range(12)]
+    session.change(*changed[:2], *session.definitions[2:])
+    await wait_until(lambda: connection.tools["t1"].description == "x")
+    assert log_lines(caplog) == ["the definitions of these tools changed: t0, t1"]
     session.change(*changed)
-    await until(lambda: one.tools["t11"].description == "x")
-    named = ", ".join(f"t{n}" for n in range(2, 12))
-    assert lines(caplog) == [f"the definitions of these tools changed: {named}"]
+    await wait_until(lambda: connection.tools["t11"].description == "x")
+    names = ", ".join(f"t{n}" for n in range(2, 12))
+    assert log_lines(caplog) == [f"the definitions of these tools changed: {names}"]
 
 
 @pytest.mark.parametrize(
     ("on_change", "verb"), [("refuse", "is not offered"), ("log", None)]
 )
-@pytest.mark.parametrize(("count", "more"), [(10, 0), (11, 1)])
-async def test_ten_changes_against_a_lock_are_told(
-    opened: Open,
-    session: Session,
+@pytest.mark.parametrize(("count", "omitted_rest"), [(10, 0), (11, 1)])
+async def test_at_most_ten_differences_from_the_lock_are_logged(
+    connect: Connect,
+    session: FakeSession,
     caplog: pytest.LogCaptureFixture,
     on_change: str,
     verb: str | None,
     count: int,
-    more: int,
+    omitted_rest: int,
 ) -> None:
-    session.listed = [defined("a"), *(defined(f"n{n}") for n in range(count))]
-    one = opened(Lock([defined("a")]), on_change=on_change)
-    await one.start()
-    assert len(one.tools) == (1 if verb else count + 1)
-    told = lines(caplog)
+    session.definitions = [entry("a"), *(entry(f"n{n}") for n in range(count))]
+    connection = connect(Lock([entry("a")]), on_change=on_change)
+    await connection.start()
+    assert len(connection.tools) == (1 if verb else count + 1)
+    logged = log_lines(caplog)
     hint = (
         f"it {verb or 'is offered anyway'}; help: run `toolcast lock far` for details"
     )
@@ -200,59 +214,30 @@ async def test_ten_changes_against_a_lock_are_told(
         f"differs from its lock: `n{n}` is not in the lock, risky; {hint}"
         for n in range(10)
     ]
-    expected += ["differs from its lock: 1 more changes"] * more
-    assert told[: len(expected)] == expected
-    assert told[len(expected) :] == [f"connected; it offers {len(one.tools)} tools"]
+    expected += ["differs from its lock: 1 more changes"] * omitted_rest
+    assert logged[: len(expected)] == expected
+    assert logged[len(expected) :] == [
+        f"connected; it offers {len(connection.tools)} tools"
+    ]
 
 
 @pytest.mark.parametrize(
     ("answer", "result", "error", "content"),
     [
         ({"content": []}, "", None, None),
-        ({"content": [{"type": "text", "text": "a"}]}, "a", None, 1),
-        (
-            {"content": [{"type": "text", "text": t} for t in "ab"]},
-            "a\nb",
-            None,
-            2,
-        ),
-        (
-            {"structuredContent": {"x": 1}, "content": [{"type": "text", "text": "a"}]},
-            {"x": 1},
-            None,
-            1,
-        ),
+        ({"content": [text("a")]}, "a", None, 1),
+        ({"content": [text("a"), text("b")]}, "a\nb", None, 2),
+        ({"structuredContent": {"x": 1}, "content": [text("a")]}, {"x": 1}, None, 1),
         ({"isError": True}, None, "the tool failed", None),
-        (
-            {"isError": True, "content": [{"type": "text", "text": "no"}]},
-            None,
-            "no",
-            None,
-        ),
+        ({"isError": True, "content": [text("no")]}, None, "no", None),
         (
             {"isError": True, "structuredContent": {"x": "é"}},
             {"x": "é"},
             '{"x": "é"}',
             1,
         ),
-        (
-            {"isError": True, "content": [{"type": "text", "text": "x" * 4_001}]},
-            None,
-            "x" * 4_000,
-            None,
-        ),
-        (
-            {
-                "isError": True,
-                "content": [
-                    {"type": "text", "text": "no"},
-                    {"type": "image", "data": "", "mimeType": "image/png"},
-                ],
-            },
-            None,
-            "no",
-            2,
-        ),
+        ({"isError": True, "content": [text("x" * 4_001)]}, None, "x" * 4_000, None),
+        ({"isError": True, "content": [text("no"), IMAGE]}, None, "no", 2),
         (
             {"structuredContent": float("inf")},
             None,
@@ -262,79 +247,87 @@ async def test_ten_changes_against_a_lock_are_told(
         (RequestRefusedError("no\x1b[1m"), None, "no", None),
     ],
 )
-async def test_an_answer_is_a_result_or_an_error(
-    opened: Open, session: Session, answer: Any, result: Any, error: Any, content: Any
+async def test_call_result_is_converted_to_a_response(
+    connect: Connect,
+    session: FakeSession,
+    answer: Any,
+    result: Any,
+    error: Any,
+    content: Any,
 ) -> None:
-    session.listed, session.answer = [defined("a")], answer
-    found = await opened().call("a", {}, None)
-    assert found.result == result
+    session.definitions, session.result = [entry("a")], answer
+    response = await connect().call("a", {}, None)
+    assert response.result == result
     if isinstance(answer, Exception):
-        assert found.error is not None and found.error.startswith("no")
+        assert response.error is not None and response.error.startswith("no")
     else:
-        assert found.error == error
-    assert (None if found.content is None else len(found.content)) == content
+        assert response.error == error
+    assert (None if response.content is None else len(response.content)) == content
 
 
-async def test_what_is_no_text_alone_is_the_result(
-    opened: Open, session: Session
+async def test_result_is_the_content_if_no_block_is_text(
+    connect: Connect, session: FakeSession
 ) -> None:
     link = {"type": "resource_link", "uri": "a:b", "name": "b"}
-    session.listed, session.answer = [defined("a")], {"content": [link]}
-    found = await opened().call("a", {}, None)
-    assert found.result == found.content == [link]
+    session.definitions, session.result = [entry("a")], {"content": [link]}
+    response = await connect().call("a", {}, None)
+    assert response.result == response.content == [link]
 
 
-async def test_calls_are_checked_on_both_sides(
-    opened: Open, session: Session, caplog: pytest.LogCaptureFixture
+async def test_external_tool_arguments_and_results_are_validated(
+    connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     schema = {"type": "object", "required": ["x"]}
-    session.listed = [{"name": "a", "inputSchema": schema, "outputSchema": schema}]
-    one = opened()
-    assert (await one.call("b", {}, None)).error == "unknown tool `b`"
-    refused = await one.call("a", {}, None)
+    session.definitions = [{"name": "a", "inputSchema": schema, "outputSchema": schema}]
+    connection = connect()
+    assert (await connection.call("b", {}, None)).error == "unknown tool `b`"
+    refused = await connection.call("a", {}, None)
     assert refused.error == "the arguments of `a` are not valid:\n- `x` is required"
-    lines(caplog)
-    session.answer = {"structuredContent": {"y": 1}, "content": []}
-    refused = await one.call("a", {"x": 1}, None)
-    assert refused.error == "the tool's result does not match its declared schema"
-    assert lines(caplog) == ["the result of a: `x` is required"]
-    session.answer = {"structuredContent": {"x": 1}, "content": []}
-    assert (await one.call("a", {"x": 1}, None)).result == {"x": 1}
+    log_lines(caplog)
+    session.result = {"structuredContent": {"y": 1}, "content": []}
+    invalid = await connection.call("a", {"x": 1}, None)
+    assert invalid.error == "the tool's result does not match its declared schema"
+    assert log_lines(caplog) == ["the result of a: `x` is required"]
+    session.result = {"structuredContent": {"x": 1}, "content": []}
+    assert (await connection.call("a", {"x": 1}, None)).result == {"x": 1}
 
 
-async def test_reports_are_passed_on(opened: Open, session: Session) -> None:
-    session.listed = [defined("a")]
+async def test_progress_is_passed_to_the_callback(
+    connect: Connect, session: FakeSession
+) -> None:
+    """Messages are escaped, and an exception of the callback does not fail the call."""
+    session.definitions = [entry("a")]
     session.reports = [
         (1.0,),
         (2.0, 3.0, "é\n"),
         (float("nan"),),
         (4.0, None, "x" * 4_001),
     ]
-    told: list[Any] = []
+    reports: list[Any] = []
 
-    def report(progress: float, total: Any, message: Any) -> None:
+    def report_progress(progress: float, total: Any, message: Any) -> None:
         if progress != progress:
             raise ValueError
-        told.append((progress, total, message))
+        reports.append((progress, total, message))
 
-    await opened().call("a", {}, report)
-    assert told[:2] == [(1.0, None, None), (2.0, 3.0, told[1][2])]
-    assert "\n" not in told[1][2] and told[1][2].startswith("é")
-    assert len(told) == 3
+    await connect().call("a", {}, report_progress)
+    assert reports[:2] == [(1.0, None, None), (2.0, 3.0, reports[1][2])]
+    assert "\n" not in reports[1][2] and reports[1][2].startswith("é")
+    assert len(reports) == 3
 
 
-async def test_a_call_has_its_time(
-    opened: Open, session: Session, caplog: pytest.LogCaptureFixture
+async def test_call_without_an_answer_times_out(
+    connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
-    session.listed = [defined("a")]
-    one = opened(call_timeout=0.02)
-    await one.start()
+    session.definitions = [entry("a")]
+    connection = connect(call_timeout=0.02)
+    await connection.start()
 
     async def never(*_: Any) -> Any:
         await asyncio.Event().wait()
 
     session.call = never  # type: ignore[method-assign]
-    assert (await one.call("a", {}, None)).error == (
+    assert (await connection.call("a", {}, None)).error == (
         "the tool did not answer within 0.02 s"
     )
     assert "no answer to a call of a within 0.02 s" in caplog.text

@@ -1,4 +1,4 @@
-"""What a server is given of the environment: the variables that are named, shown nowhere."""
+"""Environment variables of external servers: only declared ones, with hidden values."""
 
 from __future__ import annotations
 
@@ -7,37 +7,33 @@ import os
 
 import pytest
 
-from tests.external.conftest import (
-    Open,
-    call,
-    odd,
-)
+from tests.external.conftest import Open, call_tool, odd_server
 
 
-async def test_a_secret_of_the_environment_is_shown_nowhere(
-    opened: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+async def test_secret_from_the_environment_is_hidden_in_results_logs_and_reprs(
+    open_tools: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("ODD_TOKEN", "hunter2-hunter2")
-    server = odd("well", env={"TOKEN": "Key ${ODD_TOKEN}"})
-    tools = opened(server)
-    answer = await call(tools, "secret")
-    assert "Key [hidden]" in answer.result
-    assert "hunter2" not in f"{answer}{caplog.text}{server!r}{tools!r}"
+    server = odd_server("well", env={"TOKEN": "Key ${ODD_TOKEN}"})
+    tools = open_tools(server)
+    response = await call_tool(tools, "secret")
+    assert "Key [hidden]" in response.result
+    assert "hunter2" not in f"{response}{caplog.text}{server!r}{tools!r}"
 
 
-async def test_a_server_sees_no_variable_that_it_was_not_given(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
+async def test_server_does_not_inherit_undeclared_environment_variables(
+    open_tools: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SOMEBODY_ELSES_TOKEN", "hunter2-hunter2")
-    answer = await call(opened(odd("well")), "secret")
-    assert "PATH" in answer.result and "SOMEBODY" not in answer.result
+    monkeypatch.setenv("UNDECLARED_TOKEN", "hunter2-hunter2")
+    response = await call_tool(open_tools(odd_server("well")), "secret")
+    assert "PATH" in response.result and "UNDECLARED" not in response.result
 
 
-async def test_a_variable_that_is_not_set_is_named(
-    opened: Open, caplog: pytest.LogCaptureFixture
+async def test_unset_environment_variable_is_logged_and_tools_are_omitted(
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert "ODD_TOKEN" not in os.environ
-    tools = opened(odd("well", env={"TOKEN": "${ODD_TOKEN}"}))
+    tools = open_tools(odd_server("well", env={"TOKEN": "${ODD_TOKEN}"}))
     assert await tools.list_tools() == ()
     assert "the environment variable ODD_TOKEN is not set" in caplog.text

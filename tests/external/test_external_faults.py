@@ -1,4 +1,4 @@
-"""A server that misbehaves costs its own tools, within its deadlines, and says so."""
+"""Faults of external servers: each affects only the server's own tools and is logged."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from types import SimpleNamespace
 import pytest
 
 from tests.external.conftest import (
-    LOST,
+    CONNECTION_LOST,
     Open,
-    call,
-    odd,
-    processes,
-    until,
+    call_tool,
+    find_processes,
+    odd_server,
+    wait_until,
 )
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
@@ -27,75 +27,84 @@ from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import connection
 
 
-async def test_a_server_that_dies_in_mid_call_comes_back(
-    opened: Open, caplog: pytest.LogCaptureFixture
+async def test_server_that_dies_during_a_call_is_restarted(
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast")
-    tools = opened(odd("well"))
+    tools = open_tools(odd_server("well"))
     assert [tool.name for tool in await tools.list_tools()] == [
         "echo",
         "die",
         "hang",
         "secret",
     ]
-    assert (await call(tools, "die")).error == LOST
-    await until(lambda: caplog.text.count("it offers 4 tools") == 2)
-    assert (await call(tools, "echo", text="back")).result == "back"
+    assert (await call_tool(tools, "die")).error == CONNECTION_LOST
+    await wait_until(lambda: caplog.text.count("it offers 4 tools") == 2)
+    assert (await call_tool(tools, "echo", text="back")).result == "back"
     assert (
         "not connected: the server's process ended; its 4 tools are not offered"
         in caplog.text
     )
 
 
-async def test_a_call_that_hangs_ends_at_its_deadline_and_no_other_call_waits(
-    opened: Open,
+async def test_hanging_call_times_out_and_does_not_block_other_calls(
+    open_tools: Open,
 ) -> None:
-    tools = opened(odd("well", call_timeout=1.5))
+    tools = open_tools(
+        odd_server("well", call_timeout=60.0), odd_server("well", prefix="b_", name="b")
+    )
     await tools.list_tools()
-    hanging = asyncio.ensure_future(call(tools, "hang"))
+    hanging = asyncio.ensure_future(call_tool(tools, "hang"))
     for number in range(20):
-        assert (await call(tools, "echo", text=str(number))).result == str(number)
+        assert (await call_tool(tools, "echo", text=str(number))).result == str(number)
     assert not hanging.done()
-    assert (await hanging).error == "the tool did not answer within 1.5 s"
+    hanging.cancel()
+    response = await call_tool(tools, "b_hang")
+    assert response.error == "the tool did not answer within 3 s"
 
 
-async def test_a_call_that_is_cancelled_is_over_at_once(opened: Open) -> None:
-    tools = opened(odd("well", call_timeout=60))
+async def test_server_answers_other_calls_after_a_call_is_cancelled(
+    open_tools: Open,
+) -> None:
+    tools = open_tools(odd_server("well", call_timeout=60))
     await tools.list_tools()
-    hanging = asyncio.ensure_future(call(tools, "hang"))
+    hanging = asyncio.ensure_future(call_tool(tools, "hang"))
     await asyncio.sleep(0.1)
     hanging.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hanging
-    assert (await call(tools, "echo", text="on")).result == "on"
+    assert (await call_tool(tools, "echo", text="on")).result == "on"
 
 
-async def test_how_far_the_server_is_and_who_has_gone_are_passed_on(
-    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_progress_is_passed_to_the_caller_and_cancellation_to_the_server(
+    open_tools: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ODD_TOKEN", "t0ken-of-the-server")
-    heard = tmp_path / "heard"
+    server_log = tmp_path / "heard"
     environment = {"ODD_TOKEN": "${ODD_TOKEN}"}
-    server = odd("well", str(heard), call_timeout=60, env=environment)
+    server = odd_server("well", str(server_log), call_timeout=60, env=environment)
     package = Package(tmp_path, definition("memory")).load()
-    registry = Registry(package, providers=[opened(server)])
-    told: list[tuple[float, float | None, str | None]] = []
+    registry = Registry(package, providers=[open_tools(server)])
+    reports: list[tuple[float, float | None, str | None]] = []
 
-    async def tell(progress: float, total: float | None, message: str | None) -> None:
-        told.append((progress, total, message))
+    async def report_progress(
+        progress: float, total: float | None, message: str | None
+    ) -> None:
+        reports.append((progress, total, message))
 
-    calling = registry.call_tool("hang", report_progress=tell)
-    hanging = asyncio.ensure_future(calling)
-    await until(lambda: len(told) > 0 and told[-1][0] == 2)
-    assert {message for _, _, message in told} == {r"half of it\x1b[2J [hidden]"}
+    hanging = asyncio.ensure_future(
+        registry.call_tool("hang", report_progress=report_progress)
+    )
+    await wait_until(lambda: len(reports) > 0 and reports[-1][0] == 2)
+    assert {message for _, _, message in reports} == {r"half of it\x1b[2J [hidden]"}
     hanging.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hanging
-    await until(heard.exists)
+    await wait_until(server_log.exists)
 
 
 @pytest.mark.parametrize(
-    ("mode", "said"),
+    ("mode", "message"),
     [
         (
             "ending",
@@ -123,130 +132,138 @@ async def test_how_far_the_server_is_and_who_has_gone_are_passed_on(
         ),
     ],
 )
-async def test_a_server_that_never_gets_ready_is_left_out(
-    mode: str, said: str, opened: Open, caplog: pytest.LogCaptureFixture
+async def test_server_that_fails_to_connect_or_list_is_logged_and_omitted(
+    mode: str, message: str, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     connect = 1.5 if mode == "silent" else 20.0
-    # Only what is said of a deadline needs a short one; a busy machine needs time to read.
-    listed = {"slow_list": 1.0, "bottomless": 5.0}.get(mode, 30.0)
-    faulty = odd(mode, connect_timeout=connect, list_timeout=listed)
-    tools = opened(faulty, odd("well", name="well", prefix="well_"))
+    # Only timeouts that are reached are short: a busy machine needs time to read the rest.
+    list_timeout = {"slow_list": 1.0, "bottomless": 5.0}.get(mode, 30.0)
+    faulty = odd_server(mode, connect_timeout=connect, list_timeout=list_timeout)
+    tools = open_tools(faulty, odd_server("well", name="well", prefix="well_"))
     names = [tool.name for tool in await tools.list_tools()]
     assert names == ["well_echo", "well_die", "well_hang", "well_secret"]
-    assert said in caplog.text
+    assert message in caplog.text
     assert "\x1b" not in caplog.text
     assert await tools.find_tool("echo") is None
 
 
-async def test_a_program_that_is_not_there_is_left_out(
-    opened: Open, caplog: pytest.LogCaptureFixture
+async def test_missing_server_program_is_logged_and_omitted(
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
-    tools = opened(ExternalServer("gone", command="/no/such/program"))
+    tools = open_tools(ExternalServer("gone", command="/no/such/program"))
     assert await tools.list_tools() == ()
-    said = "gone: not connected: `/no/such/program` cannot be started: No such file"
-    assert said in caplog.text
+    message = "gone: not connected: `/no/such/program` cannot be started: No such file"
+    assert message in caplog.text
 
 
-async def test_the_pauses_between_attempts_double_up_to_a_minute(
-    opened: Open, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+async def test_reconnect_delay_doubles_up_to_one_minute(
+    open_tools: Open, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hasty = SimpleNamespace(**{**vars(asyncio), "sleep": lambda _: asyncio.sleep(0)})
     monkeypatch.setattr(connection, "asyncio", hasty)
     monkeypatch.setattr(connection.random, "uniform", lambda _, most: most)
-    await opened(ExternalServer("gone", command="/no/such/program")).list_tools()
-    await until(lambda: caplog.text.count("next attempt") >= 8)
+    await open_tools(ExternalServer("gone", command="/no/such/program")).list_tools()
+    await wait_until(lambda: caplog.text.count("next attempt") >= 8)
     pauses = re.findall(r"next attempt in ([\d.]+) s", caplog.text)
     assert pauses[:8] == "1.0 2.0 4.0 8.0 16.0 32.0 60.0 60.0".split()
 
 
-async def test_noise_on_stderr_neither_blocks_nor_reaches_the_log(
-    opened: Open, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+async def test_flood_on_stderr_does_not_block_calls_or_reach_the_log(
+    open_tools: Open,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    tools = opened(odd("stderr"))
+    tools = open_tools(odd_server("stderr"))
     for number in range(50):
-        assert (await call(tools, "echo", text=str(number))).result == str(number)
+        assert (await call_tool(tools, "echo", text=str(number))).result == str(number)
     assert "noise" not in caplog.text
     assert "noise" not in capfd.readouterr().err
 
 
-async def test_endless_notifications_leave_the_calls_alone(opened: Open) -> None:
-    tools = opened(odd("chatty", call_timeout=50.0, list_timeout=50.0))
-    assert (await call(tools, "echo", text="through")).result == "through"
+async def test_endless_notifications_do_not_block_calls(open_tools: Open) -> None:
+    tools = open_tools(odd_server("chatty", call_timeout=50.0, list_timeout=50.0))
+    assert (await call_tool(tools, "echo", text="through")).result == "through"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["progress", "message", "tools/list_changed"])
-async def test_twenty_thousand_messages_of_a_call_keep_no_other_waiting(
-    kind: str, opened: Open
+async def test_20000_notifications_during_a_call_do_not_block_other_calls(
+    kind: str, open_tools: Open
 ) -> None:
-    tools = opened(odd("telling", f"notifications/{kind}", call_timeout=8.0))
+    tools = open_tools(odd_server("telling", f"notifications/{kind}", call_timeout=8.0))
     await tools.list_tools()
-    telling = asyncio.ensure_future(call(tools, "hang"))
+    notifying_call = asyncio.ensure_future(call_tool(tools, "hang"))
     for number in range(50):
         await asyncio.sleep(0.01)
-        assert (await call(tools, "echo", text=str(number))).result == str(number)
-    assert (await telling).error == "the tool did not answer within 8 s"
+        assert (await call_tool(tools, "echo", text=str(number))).result == str(number)
+    assert (await notifying_call).error == "the tool did not answer within 8 s"
 
 
-async def test_an_answer_without_end_costs_the_connection_only(opened: Open) -> None:
-    tools = opened(odd("huge"), odd("well", name="well", prefix="well_"))
-    assert (await call(tools, "echo", text="x")).error == LOST
-    assert (await call(tools, "well_echo", text="x")).result == "x"
+async def test_oversized_result_closes_only_its_own_connection(
+    open_tools: Open,
+) -> None:
+    tools = open_tools(
+        odd_server("huge"), odd_server("well", name="well", prefix="well_")
+    )
+    assert (await call_tool(tools, "echo", text="x")).error == CONNECTION_LOST
+    assert (await call_tool(tools, "well_echo", text="x")).result == "x"
 
 
 @pytest.mark.slow
-async def test_no_process_is_left_behind(opened: Open, tmp_path: Path) -> None:
+async def test_close_ends_faulty_server_processes(
+    open_tools: Open, tmp_path: Path
+) -> None:
     mark = str(tmp_path / "mark")
-    tools = opened(
-        odd("stubborn", mark, name="stubborn", prefix="a_"),
-        odd("silent", mark, name="silent", connect_timeout=1.0, prefix="b_"),
-        odd("stderr", mark, name="stderr", prefix="c_"),
+    tools = open_tools(
+        odd_server("stubborn", mark, name="stubborn", prefix="a_"),
+        odd_server("silent", mark, name="silent", connect_timeout=1.0, prefix="b_"),
+        odd_server("stderr", mark, name="stderr", prefix="c_"),
     )
     await tools.list_tools()
-    assert len(processes(mark)) >= 2
+    assert len(find_processes(mark)) >= 2
     await tools.close()
-    assert processes(mark) == []
+    assert find_processes(mark) == []
 
 
-async def test_what_a_server_has_started_ends_with_it(
-    opened: Open, tmp_path: Path
+async def test_close_ends_child_processes_from_a_server(
+    open_tools: Open, tmp_path: Path
 ) -> None:
-    mark, server = str(tmp_path / "mark"), odd("well")
+    mark, server = str(tmp_path / "mark"), odd_server("well")
     script = f'sh -c "sleep 60; :" {mark} & exec "$0" "$@"'
-    words = ("-c", script, str(server.command), *server.args)
-    tools = opened(replace(server, command="/bin/sh", args=words))
+    args = ("-c", script, str(server.command), *server.args)
+    tools = open_tools(replace(server, command="/bin/sh", args=args))
     await tools.list_tools()
-    assert len(processes(mark)) == 1
+    assert len(find_processes(mark)) == 1
     await tools.close()
-    # It is killed by now; a busy machine takes a moment to clear it away.
-    await until(lambda: processes(mark) == [])
+    # The process is killed by now, but a busy machine may need time to remove it.
+    await wait_until(lambda: find_processes(mark) == [])
 
 
-async def test_after_its_end_it_can_be_used_again(opened: Open) -> None:
-    tools = opened(odd("well"))
-    assert (await call(tools, "echo", text="one")).result == "one"
+async def test_external_tools_can_be_called_again_after_close(open_tools: Open) -> None:
+    tools = open_tools(odd_server("well"))
+    assert (await call_tool(tools, "echo", text="one")).result == "one"
     await tools.close()
-    assert (await call(tools, "echo", text="two")).result == "two"
+    assert (await call_tool(tools, "echo", text="two")).result == "two"
 
 
-def test_several_loops_and_a_caller_without_one_share_a_connection(
+def test_calls_from_several_event_loops_share_one_server_process(
     tmp_path: Path,
 ) -> None:
     from toolcast_runtime.external.external_tools import ExternalTools
 
     mark = str(tmp_path / "mark")
-    tools = ExternalTools((odd("well", mark),))
+    tools = ExternalTools((odd_server("well", mark),))
     try:
         for number in range(3):
-            answer = asyncio.run(call(tools, "echo", text=str(number)))
-            assert answer.result == str(number)
-        assert len(processes(mark)) == 1
+            response = asyncio.run(call_tool(tools, "echo", text=str(number)))
+            assert response.result == str(number)
+        assert len(find_processes(mark)) == 1
     finally:
         tools.close_sync()
-    assert processes(mark) == []
+    assert find_processes(mark) == []
 
 
-def test_nothing_heavy_is_imported_before_a_tool_of_theirs_is_asked_for() -> None:
+def test_calling_an_own_tool_does_not_import_heavy_packages() -> None:
     code = (
         "import asyncio, sys\n"
         "from generated.kirishima import registry\n"
@@ -254,5 +271,7 @@ def test_nothing_heavy_is_imported_before_a_tool_of_theirs_is_asked_for() -> Non
         "heavy = {'mcp', 'mcp_types', 'httpx', 'httpx2', 'anyio', 'pydantic'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout == "[]\n", done.stderr
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True
+    )
+    assert process.stdout == "[]\n", process.stderr

@@ -1,4 +1,4 @@
-"""A server at a URL: through the registry, with a token, and when it goes away."""
+"""External servers over HTTP: access, authentication, invalid responses and reconnection."""
 
 from __future__ import annotations
 
@@ -8,13 +8,19 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from generated.kirishima import registry
-from tests.external.conftest import Open, call, until
-from tests.external.servers.running import HttpServer
+from tests.external.conftest import (
+    WAIT_TIMEOUT_S,
+    Open,
+    call_tool,
+    wait_for_tool,
+    wait_until,
+)
+from tests.external.servers.http_servers import PersonalServer, run_personal_server
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import transports
 from toolcast_runtime.external.sdk_logging import (
@@ -23,33 +29,36 @@ from toolcast_runtime.external.sdk_logging import (
 )
 
 TOKEN = "hunter2-hunter2"
-Personal = Callable[..., HttpServer]
+StartServer = Callable[..., PersonalServer]
 
 
 @pytest.fixture(autouse=True)
-async def unconnected() -> AsyncIterator[None]:
-    """Another test of the process may have found that there is no server."""
+async def close_registry() -> AsyncIterator[None]:
+    """Close the connections that another test of the process may have left."""
     await registry.REGISTRY.close()
     yield
     await registry.REGISTRY.close()
 
 
 @pytest.fixture(scope="module")
-def personal() -> Iterator[HttpServer]:
-    server = HttpServer.started("--token", TOKEN)
-    yield server
-    server.end()
+def personal_server() -> Iterator[PersonalServer]:
+    with run_personal_server("--token", TOKEN) as server:
+        yield server
 
 
 @pytest.fixture
-def kirishima(personal: HttpServer, monkeypatch: pytest.MonkeyPatch) -> HttpServer:
-    """The server that kirishima's toolset names, for the registry's one connection."""
-    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", personal.url)
+def configured_server(
+    personal_server: PersonalServer, monkeypatch: pytest.MonkeyPatch
+) -> PersonalServer:
+    """The server, with its URL and token in the variables of the toolset `kirishima`."""
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", personal_server.url)
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
-    return personal
+    return personal_server
 
 
-async def test_external_tools_stand_beside_the_own_ones(kirishima: HttpServer) -> None:
+async def test_external_tools_are_listed_after_own_tools_for_allowed_clients(
+    configured_server: PersonalServer,
+) -> None:
     internal = [tool["name"] for tool in await registry.get_mcp_tools("internal")]
     assert internal[-4:] == ["calendar", "contacts", "email", "lists"]
     external = [tool["name"] for tool in await registry.get_mcp_tools("external")]
@@ -58,8 +67,8 @@ async def test_external_tools_stand_beside_the_own_ones(kirishima: HttpServer) -
     assert copilot == ["get_personality", "github_issue"]
 
 
-async def test_the_catalog_has_them_and_no_always_list_does(
-    kirishima: HttpServer,
+async def test_external_tools_are_in_the_catalog_but_never_always_listed(
+    configured_server: PersonalServer,
 ) -> None:
     catalog = await registry.get_routed_tools_catalog("internal")
     assert {"calendar", "contacts", "email", "lists"} <= catalog.keys()
@@ -68,38 +77,40 @@ async def test_the_catalog_has_them_and_no_always_list_does(
     assert names == {"get_personality", "manage_prompt", "memory"}
 
 
-async def test_own_and_external_tools_are_called_alike(kirishima: HttpServer) -> None:
-    made = await registry.call_tool(
+async def test_registry_calls_own_and_external_tools(
+    configured_server: PersonalServer,
+) -> None:
+    created = await registry.call_tool(
         "lists", {"action": "create_list", "title": "Shopping"}, "internal"
     )
-    assert made.result["created"]["title"] == "Shopping"
-    own = await registry.call_tool("get_personality", {}, "internal")
-    assert own.success
+    assert created.result["created"]["title"] == "Shopping"
+    own_response = await registry.call_tool("get_personality", {}, "internal")
+    assert own_response.success
 
 
 @pytest.mark.parametrize(
     ("tool", "client"),
     [("email", "external"), ("lists", "external"), ("calendar", "copilot")],
 )
-async def test_a_client_gets_no_external_tool_that_is_not_its_own(
-    tool: str, client: str, kirishima: HttpServer
+async def test_calling_an_external_tool_denied_to_the_client_is_refused(
+    tool: str, client: str, configured_server: PersonalServer
 ) -> None:
-    answer = await registry.call_tool(tool, {"action": "list_lists"}, client)
-    assert answer.error == f"unknown tool `{tool}`"
+    response = await registry.call_tool(tool, {"action": "list_lists"}, client)
+    assert response.error == f"unknown tool `{tool}`"
 
 
-async def test_nothing_is_connected_for_a_tool_that_is_not_there() -> None:
-    answer = await registry.call_tool("no_such_tool", {}, "internal")
-    assert answer.error == "unknown tool `no_such_tool`"
+async def test_calling_an_unknown_tool_does_not_connect_to_servers() -> None:
+    response = await registry.call_tool("no_such_tool", {}, "internal")
+    assert response.error == "unknown tool `no_such_tool`"
     assert registry.EXTERNAL_TOOLS._connections == {}
 
 
-async def test_the_always_list_waits_for_nobody() -> None:
+async def test_listing_always_tools_does_not_connect_to_servers() -> None:
     assert len(await registry.get_always_tools("internal")) == 3
     assert registry.EXTERNAL_TOOLS._connections == {}
 
 
-async def test_own_tools_answer_while_the_server_is_down(
+async def test_own_tools_are_listed_while_the_server_is_unreachable(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", "http://127.0.0.1:9/mcp")
@@ -110,26 +121,23 @@ async def test_own_tools_answer_while_the_server_is_down(
 
 
 @pytest.mark.slow
-async def test_a_server_that_went_away_comes_back(
-    opened: Open, personal_http: Personal
+async def test_restarted_server_is_reconnected(
+    open_tools: Open, start_personal_server: StartServer
 ) -> None:
-    server = personal_http()
-    tools = opened(ExternalServer("personal", url=server.url))
-    assert (await call(tools, "lists", action="list_lists")).success
-    server.end()
-    assert not (await call(tools, "lists", action="list_lists")).success
+    server = start_personal_server()
+    tools = open_tools(ExternalServer("personal", url=server.url))
+    assert (await call_tool(tools, "lists", action="list_lists")).success
+    server.stop()
+    assert not (await call_tool(tools, "lists", action="list_lists")).success
     server.start()
-    for _ in range(200):
-        if await tools.find_tool("lists") is not None:
-            break
-        await asyncio.sleep(0.1)
-    assert (await call(tools, "lists", action="list_lists")).success
+    await wait_for_tool(tools, "lists")
+    assert (await call_tool(tools, "lists", action="list_lists")).success
 
 
-async def test_without_the_token_nothing_is_offered(
-    opened: Open, personal: HttpServer, caplog: pytest.LogCaptureFixture
+async def test_http_401_without_a_token_is_logged_and_tools_are_omitted(
+    open_tools: Open, personal_server: PersonalServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    tools = opened(ExternalServer("personal", url=personal.url))
+    tools = open_tools(ExternalServer("personal", url=personal_server.url))
     assert await tools.list_tools() == ()
     assert (
         "external server personal: not connected: HTTP 401 Unauthorized" in caplog.text
@@ -137,86 +145,98 @@ async def test_without_the_token_nothing_is_offered(
 
 
 @pytest.mark.slow
-async def test_a_secret_in_the_address_reaches_no_log(
-    opened: Open,
-    personal_http: Personal,
+async def test_secret_in_the_server_url_is_not_logged(
+    open_tools: Open,
+    start_personal_server: StartServer,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    server = personal_http("--token", TOKEN)
+    server = start_personal_server("--token", TOKEN)
     monkeypatch.setenv("PERSONAL_TOKEN", TOKEN)
     headers = {"Authorization": "Bearer ${PERSONAL_TOKEN}"}
     address = f"{server.url}?key=${{PERSONAL_TOKEN}}"
-    tools = opened(ExternalServer("personal", url=address, headers=headers))
-    assert (await call(tools, "lists", action="list_lists")).success
-    server.end()
-    await call(tools, "lists", action="list_lists")
-    await until(lambda: "not connected" in caplog.text)
+    tools = open_tools(ExternalServer("personal", url=address, headers=headers))
+    assert (await call_tool(tools, "lists", action="list_lists")).success
+    server.stop()
+    await call_tool(tools, "lists", action="list_lists")
+    await wait_until(lambda: "not connected" in caplog.text)
     assert TOKEN not in caplog.text
 
 
-async def test_the_sdk_is_silenced_where_it_serves_us_alone(
+async def test_sdk_logs_are_suppressed_only_in_toolcast_tasks(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def speak(words: str) -> None:
-        logging.getLogger("mcp.client.stdio").warning(words)
+    def log_warning(message: str) -> None:
+        logging.getLogger("mcp.client.stdio").warning(message)
 
-    async def ours() -> None:
+    async def log_in_toolcast_task() -> None:
         IS_SDK_LOG_SUPPRESSED.set(True)
-        await asyncio.gather(asyncio.to_thread(speak, "in a thread of ours"))
-        speak("in ours")
+        await asyncio.gather(asyncio.to_thread(log_warning, "in a thread of toolcast"))
+        log_warning("in toolcast")
 
     suppress_sdk_logs()
-    await asyncio.create_task(ours())
-    speak("in another")
-    assert [record.message for record in caplog.records] == ["in another"]
+    await asyncio.create_task(log_in_toolcast_task())
+    log_warning("in another task")
+    assert [record.message for record in caplog.records] == ["in another task"]
 
 
-class Answers(BaseHTTPRequestHandler):
-    """What no MCP server answers."""
+class InvalidResponseHandler(BaseHTTPRequestHandler):
+    """A handler with responses that are not MCP."""
 
-    kind, body, packed = "text/html", b"<h1>It works!</h1>", ""
+    content_type, body, content_encoding = "text/html", b"<h1>It works!</h1>", ""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("content-length", 0)))
         self.send_response(200)
-        self.send_header("content-type", self.kind)
-        if self.packed:
-            self.send_header("content-encoding", self.packed)
+        self.send_header("content-type", self.content_type)
+        if self.content_encoding:
+            self.send_header("content-encoding", self.content_encoding)
         self.end_headers()
         try:
             self.wfile.write(self.body)
-            while self.kind == "application/json" and self.body[:1] == b" ":
+            while self.content_type == "application/json" and self.body[:1] == b" ":
                 self.wfile.write(b" " * 1_000_000)
         except OSError:
             return
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Keeps the test's output clean."""
+        """Log nothing."""
 
 
 @pytest.mark.parametrize(
-    "given",
+    "attributes",
     [
         {},
-        {"kind": "application/json", "body": b"{}"},
-        {"kind": "application/json", "body": b" "},
-        {"kind": "application/json", "body": b"[" * 100_000},
-        {"kind": "application/json", "body": b"\x1f\x8b", "packed": "gzip"},
-        {"kind": "text/event-stream", "body": b"data: " + b"x" * 20_000_000},
-        {"kind": "text/event-stream", "body": b"data: \x1b[2J\n\n"},
+        {"content_type": "application/json", "body": b"{}"},
+        {"content_type": "application/json", "body": b" "},
+        {"content_type": "application/json", "body": b"[" * 100_000},
+        {
+            "content_type": "application/json",
+            "body": b"\x1f\x8b",
+            "content_encoding": "gzip",
+        },
+        {"content_type": "text/event-stream", "body": b"data: " + b"x" * 20_000_000},
+        {"content_type": "text/event-stream", "body": b"data: \x1b[2J\n\n"},
     ],
-    ids=["html", "no-rpc", "endless", "deep", "packed", "long-event", "no-event"],
+    ids=[
+        "html page",
+        "not json-rpc",
+        "endless body",
+        "deeply nested json",
+        "compressed body",
+        "long event",
+        "invalid event",
+    ],
 )
-async def test_an_address_where_something_else_answers(
-    given: dict[str, Any], opened: Open, caplog: pytest.LogCaptureFixture
+async def test_invalid_http_response_is_logged_and_tools_are_omitted(
+    attributes: dict[str, Any], open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
-    handler = type("Given", (Answers,), given)
+    handler = type("Handler", (InvalidResponseHandler,), attributes)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listener:
         Thread(target=listener.serve_forever, args=(0.01,), daemon=True).start()
         url = f"http://127.0.0.1:{listener.server_port}/mcp"
-        tools = opened(ExternalServer("odd", url=url, connect_timeout=20.0))
+        tools = open_tools(ExternalServer("odd", url=url, connect_timeout=20.0))
         assert await tools.list_tools() == ()
         await tools.close()
         listener.shutdown()
@@ -224,34 +244,38 @@ async def test_an_address_where_something_else_answers(
     assert "\x1b" not in caplog.text and "Traceback" not in caplog.text
 
 
-class Slow(BaseHTTPRequestHandler):
-    """A server of the older era whose tool `wait` answers when it is let."""
+class BlockingHandler(BaseHTTPRequestHandler):
+    """A server of MCP 2025-06-18 with a tool `wait` that blocks until an event is set."""
 
     protocol_version = "HTTP/1.1"
-    answers = Event()
+    can_finish = Event()
+    waiting: ClassVar[list[str]] = []
 
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if "id" not in message:
-            return self._sent(202, b"")
-        said: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
+            return self._send(202, b"")
+        reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
         if message["method"] == "initialize":
             info = {"name": "slow", "version": "1"}
             version = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
-            said["result"] = {**version, "serverInfo": info}
+            reply["result"] = {**version, "serverInfo": info}
         elif message["method"] == "tools/list":
             names = ("wait", "echo")
-            listed = [{"name": n, "inputSchema": {"type": "object"}} for n in names]
-            said["result"] = {"tools": listed}
+            definitions = [
+                {"name": n, "inputSchema": {"type": "object"}} for n in names
+            ]
+            reply["result"] = {"tools": definitions}
         elif message["method"] == "tools/call":
             if message["params"]["name"] == "wait":
-                self.answers.wait(20)
-            said["result"] = {"content": [{"type": "text", "text": "there"}]}
+                self.waiting.append("wait")
+                self.can_finish.wait(WAIT_TIMEOUT_S)
+            reply["result"] = {"content": [{"type": "text", "text": "there"}]}
         else:
-            said["error"] = {"code": -32601, "message": "no such method"}
-        return self._sent(200, json.dumps(said).encode())
+            reply["error"] = {"code": -32601, "message": "no such method"}
+        return self._send(200, json.dumps(reply).encode())
 
-    def _sent(self, status: int, body: bytes) -> None:
+    def _send(self, status: int, body: bytes) -> None:
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
@@ -259,33 +283,35 @@ class Slow(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_GET(self) -> None:
-        self._sent(405, b"")
+        self._send(405, b"")
 
     do_DELETE = do_GET
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Keeps the test's output clean."""
+        """Log nothing."""
 
 
 @pytest.mark.slow
-async def test_calls_beyond_the_connections_fail_alone(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
+async def test_call_without_a_free_connection_fails_and_running_calls_finish(
+    open_tools: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All calls that ran were lost with the one that found no connection."""
     monkeypatch.setattr(transports, "_MAX_CONNECTIONS", 3)
     monkeypatch.setattr(transports, "_CONNECT_TIMEOUT_S", 0.5)
-    Slow.answers.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as listener:
+    BlockingHandler.can_finish.clear()
+    BlockingHandler.waiting.clear()
+    with ThreadingHTTPServer(("127.0.0.1", 0), BlockingHandler) as listener:
         Thread(target=listener.serve_forever, args=(0.01,), daemon=True).start()
         url = f"http://127.0.0.1:{listener.server_port}/mcp"
-        tools = opened(ExternalServer("slow", url=url, connect_timeout=20.0))
+        tools = open_tools(ExternalServer("slow", url=url, connect_timeout=20.0))
         await tools.list_tools()
-        calls = [asyncio.create_task(call(tools, "wait")) for _ in range(3)]
-        await asyncio.sleep(0.3)
-        answer = await call(tools, "echo")
-        assert answer.error and "all 3 connections are in use" in answer.error
-        Slow.answers.set()
-        assert [each.result for each in await asyncio.gather(*calls)] == ["there"] * 3
-        assert (await call(tools, "echo")).result == "there"
+        calls = [asyncio.create_task(call_tool(tools, "wait")) for _ in range(3)]
+        await wait_until(lambda: len(BlockingHandler.waiting) == 3)
+        response = await call_tool(tools, "echo")
+        assert response.error and "all 3 connections are in use" in response.error
+        BlockingHandler.can_finish.set()
+        assert [response.result for response in await asyncio.gather(*calls)] == [
+            "there"
+        ] * 3
+        assert (await call_tool(tools, "echo")).result == "there"
         await tools.close()
         listener.shutdown()

@@ -1,6 +1,6 @@
-"""What comes back of a call that is passed on: each kind of answer, and of fault.
+"""Responses of proxied calls: results, errors, content blocks and faults of the server.
 
-The server is `servers/odd.py`; its tools are specs here, and it is not asked for its list.
+The server is `servers/odd.py`; its tools have specs, so that its own list is not read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,13 @@ from typing import Any
 import mcp_types as types
 import pytest
 
-from tests.external.conftest import Open, odd, processes, until
+from tests.external.conftest import (
+    WAIT_TIMEOUT_S,
+    Open,
+    find_processes,
+    odd_server,
+    wait_until,
+)
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry, ToolResponse
 from toolcast_runtime.core.server_settings import resolve_server
@@ -29,90 +34,99 @@ from toolcast_runtime.mcp.results import build_call_result
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
 
 
-def text(words: str) -> dict[str, Any]:
-    return {"type": "text", "text": words}
+def text(content: str) -> dict[str, Any]:
+    return {"type": "text", "text": content}
 
 
-Proxied = Callable[..., Registry]
+Make = Callable[..., Registry]
 
 
 @pytest.fixture
-def proxied(opened: Open, tmp_path: Path) -> Proxied:
-    """Gives a registry of tools that servers answer; by default one, `odd`."""
+def make_registry(open_tools: Open, tmp_path: Path) -> Make:
+    """Return a function that creates a registry of proxied tools, by default of `odd`."""
 
     def make(
-        *specs: dict[str, Any], mode: str = "well", words: str = "", **options: Any
+        *specs: dict[str, Any], mode: str = "well", args: str = "", **options: Any
     ) -> Registry:
         names = ("echo", "answer", "ask", "die", "hang", "secret")
-        found = specs or [definition(name, proxy="odd") for name in names]
-        package = Package(tmp_path, *found).load()
-        servers = [odd(mode, *words.split(), is_proxied=True, **options)]
-        servers.append(odd("well", name="two", prefix="my_", is_proxied=True))
-        return Registry(package, providers=[opened(*servers)])
+        tools = specs or [definition(name, proxy="odd") for name in names]
+        package = Package(tmp_path, *tools).load()
+        servers = [odd_server(mode, *args.split(), is_proxied=True, **options)]
+        servers.append(odd_server("well", name="two", prefix="my_", is_proxied=True))
+        return Registry(package, providers=[open_tools(*servers)])
 
     return make
 
 
-async def answered(registry: Registry, **result: Any) -> ToolResponse:
+async def answer(registry: Registry, **result: Any) -> ToolResponse:
+    """Call the tool `answer`, which returns this result."""
     return await registry.call_tool("answer", {"result": result})
 
 
-async def test_each_kind_of_answer_is_the_servers(proxied: Proxied) -> None:
-    registry = proxied()
-    assert (await answered(registry, content=[])).result == ""
-    both = [text("a"), PIXEL]
-    response = await answered(registry, content=both, structuredContent={"pages": 3})
-    assert (response.result, response.content) == ({"pages": 3}, both)
-    assert (await answered(registry, content=[text("a"), text("b")])).result == "a\nb"
-
-
-async def test_what_mcp_does_not_know_of_a_block_is_not_passed_on(
-    proxied: Proxied,
+async def test_text_or_structured_content_becomes_the_result(
+    make_registry: Make,
 ) -> None:
-    known = {"annotations": {"priority": 1.0}, "_meta": {"a.example/b": [1]}}
-    sent = {**text("a"), **known, "shade": "red"}
-    response = await answered(proxied(), content=[sent], hue="blue")
-    assert response.content == [{**text("a"), **known}]
+    registry = make_registry()
+    assert (await answer(registry, content=[])).result == ""
+    content = [text("a"), PIXEL]
+    response = await answer(registry, content=content, structuredContent={"pages": 3})
+    assert (response.result, response.content) == ({"pages": 3}, content)
+    assert (await answer(registry, content=[text("a"), text("b")])).result == "a\nb"
 
 
-async def test_the_newest_revision_has_more_answers(proxied: Proxied) -> None:
-    registry = proxied(mode="newest")
-    done = {"resultType": "complete", "content": [text("[1]")]}
-    assert (await answered(registry, **done, structuredContent=[1])).result == [1]
-    asked = {"resultType": "input_required", "requestState": "s", "inputRequests": {}}
-    response = await answered(registry, **asked)
+async def test_unknown_fields_in_a_content_block_are_dropped(
+    make_registry: Make,
+) -> None:
+    known_fields = {"annotations": {"priority": 1.0}, "_meta": {"a.example/b": [1]}}
+    block = {**text("a"), **known_fields, "shade": "red"}
+    response = await answer(make_registry(), content=[block], hue="blue")
+    assert response.content == [{**text("a"), **known_fields}]
+
+
+async def test_structured_array_is_returned_and_input_request_is_refused_in_2026_07_28(
+    make_registry: Make,
+) -> None:
+    registry = make_registry(mode="newest")
+    complete = {"resultType": "complete", "content": [text("[1]")]}
+    assert (await answer(registry, **complete, structuredContent=[1])).result == [1]
+    input_required = {
+        "resultType": "input_required",
+        "requestState": "s",
+        "inputRequests": {},
+    }
+    response = await answer(registry, **input_required)
     assert response.error == (
         "the tool requests input during the call, and no user can be asked"
     )
 
 
-async def test_who_can_be_asked_is_asked_in_each_round() -> None:
-    """The server gives the same answer each time, which asks for the same again."""
-    seen: list[str] = []
+async def test_repeated_input_requests_are_answered_up_to_a_limit() -> None:
+    """The server answers each round with the same input request."""
+    messages: list[str] = []
 
     async def ask(
         context: Any, params: types.ElicitRequestParams
     ) -> types.ElicitResult:
-        seen.append(params.message)
+        messages.append(params.message)
         return types.ElicitResult(action="accept", content={"city": "Rome"})
 
     form = {"type": "object", "properties": {"city": {"type": "string"}}}
     params = {"mode": "form", "message": "Where?", "requestedSchema": form}
-    wanted = {"where": {"method": "elicitation/create", "params": params}}
-    asked = {"resultType": "input_required", "inputRequests": wanted}
-    server = odd("newest")
+    input_requests = {"where": {"method": "elicitation/create", "params": params}}
+    input_required = {"resultType": "input_required", "inputRequests": input_requests}
+    server = odd_server("newest")
     async with open_session(server, resolve_server(server, os.environ), ask) as session:
         with pytest.raises(RequestRefusedError) as refused:
-            await session.call("answer", {"result": asked})
+            await session.call("answer", {"result": input_required})
     rounds = re.fullmatch(
         r"the tool requested input more than (\d+) times", str(refused.value)
     )
     assert rounds is not None
-    assert seen == ["Where?"] * int(rounds[1])
+    assert messages == ["Where?"] * int(rounds[1])
 
 
 @pytest.mark.parametrize(
-    ("content", "more", "error", "passed"),
+    ("content", "fields", "error", "has_content"),
     [
         ([text("jammed")], {}, "jammed", False),
         ([text("jammed"), PIXEL], {}, "jammed", True),
@@ -122,17 +136,17 @@ async def test_who_can_be_asked_is_asked_in_each_round() -> None:
         ([text("jammed")], {"structuredContent": {"code": 5}}, "jammed", True),
     ],
 )
-async def test_what_tells_of_an_error_comes_with_it(
-    proxied: Proxied,
+async def test_error_result_includes_its_text_and_content(
+    make_registry: Make,
     content: list[Any],
-    more: dict[str, Any],
+    fields: dict[str, Any],
     error: str,
-    passed: bool,
+    has_content: bool,
 ) -> None:
-    response = await answered(proxied(), content=content, isError=True, **more)
+    response = await answer(make_registry(), content=content, isError=True, **fields)
     assert response.error == error
-    assert response.result == more.get("structuredContent")
-    assert response.content == ((content or [text(error)]) if passed else None)
+    assert response.result == fields.get("structuredContent")
+    assert response.content == ((content or [text(error)]) if has_content else None)
 
 
 @pytest.mark.parametrize(
@@ -153,15 +167,15 @@ async def test_what_tells_of_an_error_comes_with_it(
         ),
     ],
 )
-async def test_structured_content_of_an_error_is_kept_if_it_matches_the_schema(
-    proxied: Proxied, returns: Any, value: Any, expected: Any
+async def test_error_has_structured_content_only_if_it_matches_the_schema(
+    make_registry: Make, returns: Any, value: Any, expected: Any
 ) -> None:
     """The official TypeScript client validates it in errors, too."""
     spec = definition("answer", proxy="odd")
     if returns is not None:
         spec["mcp"]["outputSchema"] = returns
-    response = await answered(
-        proxied(spec), content=[text("no")], structuredContent=value, isError=True
+    response = await answer(
+        make_registry(spec), content=[text("no")], structuredContent=value, isError=True
     )
     assert response.error == "no" and response.result == expected
     assert response.content == [text("no")]
@@ -169,14 +183,18 @@ async def test_structured_content_of_an_error_is_kept_if_it_matches_the_schema(
     assert result.is_error and result.structured_content == expected
 
 
-async def test_no_word_of_an_error_drives_a_terminal(proxied: Proxied) -> None:
-    registry = proxied()
+async def test_control_characters_are_escaped_in_errors_but_not_in_results(
+    make_registry: Make,
+) -> None:
+    registry = make_registry()
     content = [text("no\x1b[2J\r\n\tat \x9b8m\u00e9"), PIXEL]
-    failed = await answered(registry, content=content, isError=True)
+    failed = await answer(registry, content=content, isError=True)
     assert failed.error == "no\\x1b[2J\n\tat \\x9b8m\u00e9"
     assert failed.content == [text(failed.error), PIXEL]
-    coded = {"code": "\x9b8m"}
-    failed = await answered(registry, content=[], structuredContent=coded, isError=True)
+    structured = {"code": "\x9b8m"}
+    failed = await answer(
+        registry, content=[], structuredContent=structured, isError=True
+    )
     assert failed.error == r'{"code": "\x9b8m"}'
     refusal = {"error": {"code": -32602, "message": "no\x1b]0;title\x07"}}
     refused = await registry.call_tool("answer", refusal)
@@ -184,38 +202,35 @@ async def test_no_word_of_an_error_drives_a_terminal(proxied: Proxied) -> None:
         refused.error == r"the tool's server rejected the request: no\x1b]0;title\x07"
     )
     data = [text("\x1b[31mred")]
-    assert (await answered(registry, content=data)).result == "\x1b[31mred"
+    assert (await answer(registry, content=data)).result == "\x1b[31mred"
 
 
 @pytest.mark.parametrize(
-    ("answer", "error"),
+    ("reply", "error"),
     [
         ({"error": {"code": -32602, "message": "no such thing"}}, "no such thing"),
         ({"result": {"content": "none"}}, "the tool's result is invalid"),
-        (
-            {"result": {"content": [{"type": "smell"}]}},
-            "the tool's result is invalid",
-        ),
+        ({"result": {"content": [{"type": "smell"}]}}, "the tool's result is invalid"),
     ],
 )
-async def test_a_refusal_or_what_is_no_answer_is_an_error(
-    proxied: Proxied, answer: dict[str, Any], error: str
+async def test_json_rpc_error_or_invalid_result_fails_the_call(
+    make_registry: Make, reply: dict[str, Any], error: str
 ) -> None:
-    response = await proxied().call_tool("answer", answer)
+    response = await make_registry().call_tool("answer", reply)
     assert response.error is not None and error in response.error
 
 
-async def test_a_result_that_the_spec_refuses_is_not_given(proxied: Proxied) -> None:
+async def test_result_that_does_not_match_the_spec_schema_is_an_error(
+    make_registry: Make,
+) -> None:
     spec = definition("answer", proxy="odd")
     returns = {"type": "object", "properties": {"pages": {"type": "integer"}}}
     spec["mcp"]["outputSchema"] = returns
-    registry = proxied(spec)
-    assert (
-        await answered(registry, content=[], structuredContent={"pages": 1})
-    ).success
-    lied = await answered(registry, content=[], structuredContent={"pages": "all"})
-    assert lied.error == "the tool's result does not match its declared schema"
-    failed = await answered(registry, content=[text("no"), PIXEL], isError=True)
+    registry = make_registry(spec)
+    assert (await answer(registry, content=[], structuredContent={"pages": 1})).success
+    invalid = await answer(registry, content=[], structuredContent={"pages": "all"})
+    assert invalid.error == "the tool's result does not match its declared schema"
+    failed = await answer(registry, content=[text("no"), PIXEL], isError=True)
     assert failed.error == "no" and failed.content is not None
 
 
@@ -230,87 +245,92 @@ async def test_a_result_that_the_spec_refuses_is_not_given(proxied: Proxied) -> 
         ("roots/list", {}),
     ],
 )
-async def test_a_server_that_asks_the_caller_is_told_that_it_cannot(
-    proxied: Proxied, method: str, params: dict[str, Any]
+async def test_unsupported_request_from_the_server_gets_an_error_and_calls_continue(
+    make_registry: Make, method: str, params: dict[str, Any]
 ) -> None:
-    registry = proxied()
+    registry = make_registry()
     response = await registry.call_tool("ask", {"method": method, "params": params})
     assert "code" in json.loads(response.result)
     assert (await registry.call_tool("echo", {"text": "on"})).result == "on"
 
 
-async def test_two_servers_of_one_toolset_answer_each_its_own(proxied: Proxied) -> None:
-    registry = proxied(
+async def test_each_proxied_tool_is_called_on_its_own_server(
+    make_registry: Make,
+) -> None:
+    registry = make_registry(
         definition("echo", proxy="odd"), definition("my_secret", proxy="two")
     )
     assert (await registry.call_tool("echo", {"text": "a"})).result == "a"
     assert "PATH" in (await registry.call_tool("my_secret", {})).result
 
 
-async def test_calls_share_a_connection_and_do_not_wait_for_each_other(
-    proxied: Proxied, tmp_path: Path
+async def test_concurrent_calls_share_one_process_and_do_not_block_each_other(
+    make_registry: Make, tmp_path: Path
 ) -> None:
     mark = str(tmp_path / "heard")
-    registry = proxied(words=mark)
+    registry = make_registry(args=mark, call_timeout=60.0)
     hanging = asyncio.ensure_future(registry.call_tool("hang", {}))
     for number in range(20):
-        given = {"text": str(number)}
-        assert (await registry.call_tool("echo", given)).result == str(number)
+        arguments = {"text": str(number)}
+        assert (await registry.call_tool("echo", arguments)).result == str(number)
     assert not hanging.done()
-    assert len(processes(mark)) == 1
+    assert len(find_processes(mark)) == 1
     hanging.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hanging
-    await until(lambda: os.path.exists(mark))  # the server heard of it
+    # The server writes the file when it is notified of the cancellation.
+    await wait_until(lambda: os.path.exists(mark))
     await registry.close()
-    await until(lambda: not processes(mark))
+    await wait_until(lambda: not find_processes(mark))
 
 
-async def test_the_time_out_is_the_tools_own(proxied: Proxied) -> None:
-    registry = proxied(definition("hang", proxy="odd", timeout=0.3), call_timeout=0.01)
-    begin = time.monotonic()
-    response = await registry.call_tool("hang", {})
+async def test_spec_timeout_replaces_the_server_timeout(make_registry: Make) -> None:
+    registry = make_registry(
+        definition("hang", proxy="odd", timeout=0.3), call_timeout=0.01
+    )
+    async with asyncio.timeout(WAIT_TIMEOUT_S):
+        response = await registry.call_tool("hang", {})
     assert response.error is not None and "0.3 s" in response.error
-    assert time.monotonic() - begin < 20
 
 
-async def test_a_server_that_dies_in_mid_call_answers_again_when_it_is_back(
-    proxied: Proxied,
+async def test_server_that_dies_during_a_call_is_restarted_for_later_calls(
+    make_registry: Make,
 ) -> None:
-    registry = proxied()
+    registry = make_registry()
     died = await registry.call_tool("die", {})
     assert died.error == "the connection to the tool's server was lost"
-    end = time.monotonic() + 30
-    while not (await registry.call_tool("echo", {"text": "back"})).success:
-        assert time.monotonic() < end
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(WAIT_TIMEOUT_S):
+        while not (await registry.call_tool("echo", {"text": "back"})).success:
+            await asyncio.sleep(0.05)
 
 
-async def test_what_the_environment_gave_is_shown_to_nobody(
-    proxied: Proxied, monkeypatch: pytest.MonkeyPatch
+async def test_environment_secrets_are_hidden_in_results_errors_and_tools(
+    make_registry: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ODD_TOKEN", "t0ken-of-the-server")
-    registry = proxied(env={"ODD_TOKEN": "${ODD_TOKEN}"})
-    shown = await registry.call_tool("secret", {})
-    assert '"ODD_TOKEN": "[hidden]"' in shown.result
-    said = [text("t0ken-of-the-server is wrong"), text("a"), PIXEL]
-    failed = await answered(registry, content=said, isError=True)
+    registry = make_registry(env={"ODD_TOKEN": "${ODD_TOKEN}"})
+    result = await registry.call_tool("secret", {})
+    assert '"ODD_TOKEN": "[hidden]"' in result.result
+    content = [text("t0ken-of-the-server is wrong"), text("a"), PIXEL]
+    failed = await answer(registry, content=content, isError=True)
     assert "t0ken" not in repr(failed)
     assert "t0ken" not in repr(await registry.list_tools())
 
 
-async def test_langchain_has_the_answer_and_the_error(proxied: Proxied) -> None:
-    tools = LangChainTools(proxied())
-    answer = tools.get("answer")
-    shown = await answer.ainvoke({"result": {"content": [text("a"), PIXEL]}})
-    assert [block["type"] for block in shown] == ["text", "image"]
-    jammed = {"content": [text("jammed"), PIXEL], "isError": True}
+async def test_langchain_tool_returns_content_blocks_and_reports_errors(
+    make_registry: Make,
+) -> None:
+    tools = LangChainTools(make_registry())
+    tool = tools.get("answer")
+    result = await tool.ainvoke({"result": {"content": [text("a"), PIXEL]}})
+    assert [block["type"] for block in result] == ["text", "image"]
+    error_result = {"content": [text("jammed"), PIXEL], "isError": True}
     call = {
         "type": "tool_call",
         "id": "1",
         "name": "answer",
-        "args": {"result": jammed},
+        "args": {"result": error_result},
     }
-    told = await answer.ainvoke(call)
-    assert told.status == "error"
-    assert told.content == "jammed\n(image/png, which cannot be shown here)"
+    message = await tool.ainvoke(call)
+    assert message.status == "error"
+    assert message.content == "jammed\n(image/png, which cannot be shown here)"

@@ -1,4 +1,4 @@
-"""How the process of an external server is ended, step by step."""
+"""Processes of external servers: the steps of stopping, and the inherited environment."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import pytest
 from toolcast_runtime.external import server_process
 
 
-class Process:
-    """Ends when its clock says so, or by one of these signals."""
+class FakeProcess:
+    """A process that exits at a time of its clock, or at the first of some signals."""
 
     pid = 7
 
-    def __init__(self, ends: float, by: tuple[int, ...] = ()) -> None:
-        self.ends, self.by = ends, by
+    def __init__(self, exit_time: float, exit_signals: tuple[int, ...] = ()) -> None:
+        self.exit_time, self.exit_signals = exit_time, exit_signals
         self.now = 0.0
-        self.done: list[Any] = []
-        self.stdin = SimpleNamespace(close=lambda: self.done.append("input"))
+        self.events: list[Any] = []
+        self.stdin = SimpleNamespace(close=lambda: self.events.append("input"))
 
     @property
     def returncode(self) -> int | None:
-        return 0 if self.now >= self.ends else None
+        return 0 if self.now >= self.exit_time else None
 
     def monotonic(self) -> float:
         return self.now
@@ -33,13 +33,13 @@ class Process:
         self.now += seconds
 
     def close(self) -> None:
-        self.done.append("closed")
+        self.events.append("closed")
 
-    def killed(self, pid: int, number: int) -> None:
+    def kill_group(self, pid: int, number: int) -> None:
         assert pid == 7
-        self.done.append((round(self.now, 1), number))
-        if number in self.by:
-            self.ends = self.now
+        self.events.append((round(self.now, 1), number))
+        if number in self.exit_signals:
+            self.exit_time = self.now
 
 
 TERM, KILL = signal.SIGTERM, signal.SIGKILL
@@ -48,32 +48,34 @@ TERM, KILL = signal.SIGTERM, signal.SIGKILL
 @pytest.mark.parametrize(
     ("process", "signals"),
     [
-        (Process(0.0), [(0.0, KILL)]),
-        (Process(1.9), [(1.9, KILL)]),
-        (Process(99.0, (TERM,)), [(2.0, TERM), (2.0, KILL)]),
-        (Process(99.0, (KILL,)), [(2.0, TERM), (3.0, KILL), (3.0, KILL)]),
-        (Process(99.0), [(2.0, TERM), (3.0, KILL), (4.0, KILL)]),
+        (FakeProcess(0.0), [(0.0, KILL)]),
+        (FakeProcess(1.9), [(1.9, KILL)]),
+        (FakeProcess(99.0, (TERM,)), [(2.0, TERM), (2.0, KILL)]),
+        (FakeProcess(99.0, (KILL,)), [(2.0, TERM), (3.0, KILL), (3.0, KILL)]),
+        (FakeProcess(99.0), [(2.0, TERM), (3.0, KILL), (4.0, KILL)]),
     ],
 )
-async def test_a_process_is_asked_to_end_and_then_made_to(
-    monkeypatch: pytest.MonkeyPatch, process: Process, signals: list[Any]
+async def test_stop_closes_stdin_then_terminates_then_kills_the_process(
+    monkeypatch: pytest.MonkeyPatch, process: FakeProcess, signals: list[Any]
 ) -> None:
-    """Two seconds are given here; a second is what each signal has."""
+    """The process has two seconds after its stdin is closed and one after each signal."""
     fake = SimpleNamespace(sleep=process.sleep)
     monkeypatch.setattr(server_process, "asyncio", fake)
     monkeypatch.setattr(server_process, "time", process)
-    monkeypatch.setattr(server_process.os, "killpg", process.killed)
-    given: Any = process
-    await server_process.stop(given, 2.0)
-    assert process.done == ["input", *signals, "closed"]
+    monkeypatch.setattr(server_process.os, "killpg", process.kill_group)
+    stopped: Any = process
+    await server_process.stop(stopped, 2.0)
+    assert process.events == ["input", *signals, "closed"]
 
 
-def test_what_a_server_inherits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_inherits_only_listed_variables_without_shell_functions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     name = next(iter(server_process._INHERITED))
     monkeypatch.setenv("TOYS_SECRET", "x")
     monkeypatch.setenv(name, "here")
-    found = server_process._default_environment()
-    assert found[name] == "here"
-    assert "TOYS_SECRET" not in found
+    environment = server_process._default_environment()
+    assert environment[name] == "here"
+    assert "TOYS_SECRET" not in environment
     monkeypatch.setenv(name, "() { :; }")
     assert name not in server_process._default_environment()

@@ -1,4 +1,4 @@
-"""Whose tools could be an external server's, and what the environment fills in."""
+"""Settings of external servers: tool names, provided tools and environment variables."""
 
 from __future__ import annotations
 
@@ -16,15 +16,20 @@ from toolcast_runtime.core.server_settings import (
 )
 
 
-def server(**settings: Any) -> ExternalServer:
+def make_server(**settings: Any) -> ExternalServer:
     return ExternalServer("far", **{"prefix": "p_", **settings})
 
 
-def test_names_here_and_there() -> None:
-    far = server(tools={"a": "own", "b": "p_a"})
-    assert [far.get_local_name(name) for name in "abc"] == ["own", "p_a", "p_c"]
-    named = ("own", "p_a", "p_c", "x")
-    assert [far.get_server_name(name) for name in named] == ["a", "b", "c", "x"]
+def test_local_and_server_names_are_converted_in_both_directions() -> None:
+    server = make_server(tools={"a": "own", "b": "p_a"})
+    assert [server.get_local_name(name) for name in "abc"] == ["own", "p_a", "p_c"]
+    local_names = ("own", "p_a", "p_c", "x")
+    assert [server.get_server_name(name) for name in local_names] == [
+        "a",
+        "b",
+        "c",
+        "x",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -46,14 +51,14 @@ def test_names_here_and_there() -> None:
         ({"allow": ()}, "p_a", False),
     ],
 )
-def test_a_name_could_be_the_servers(
+def test_can_provide_applies_prefix_renames_allow_and_deny(
     settings: dict[str, Any], name: str, expected: bool
 ) -> None:
-    assert server(**settings).can_provide(name) is expected
+    assert make_server(**settings).can_provide(name) is expected
 
 
 @pytest.mark.parametrize(
-    ("settings", "wanted", "expected"),
+    ("settings", "tool_filter", "expected"),
     [
         ({}, ToolFilter(), True),
         ({}, ToolFilter(only=["p_a"]), True),
@@ -70,16 +75,16 @@ def test_a_name_could_be_the_servers(
         ({"clients": None}, ToolFilter(client="you"), True),
     ],
 )
-def test_one_of_the_wanted_could_be_the_servers(
-    settings: dict[str, Any], wanted: ToolFilter, expected: bool
+def test_can_provide_any_applies_the_tool_filter_and_the_client(
+    settings: dict[str, Any], tool_filter: ToolFilter, expected: bool
 ) -> None:
-    assert server(**settings).can_provide_any(wanted) is expected
+    assert make_server(**settings).can_provide_any(tool_filter) is expected
 
 
-def test_references_are_filled_in() -> None:
+def test_variable_references_are_expanded_with_their_defaults() -> None:
     environment = {"A": "x", "E": ""}
-    said = "${A} ${B:-y} ${E:-z} ${E:-}|$A ${1} ${A:-}"
-    assert expand_variables(said, environment) == "x y z |$A ${1} x"
+    template = "${A} ${B:-y} ${E:-z} ${E:-}|$A ${1} ${A:-}"
+    assert expand_variables(template, environment) == "x y z |$A ${1} x"
     for text in ("${B}", "${E}"):
         with pytest.raises(
             MissingVariableError, match=rf"variable {text[2]} is not set"
@@ -87,8 +92,8 @@ def test_references_are_filled_in() -> None:
             expand_variables(text, environment)
 
 
-def test_secrets_are_what_the_environment_put_in() -> None:
-    far = server(
+def test_resolved_server_lists_values_from_the_environment_as_secrets() -> None:
+    server = make_server(
         command="${COMMAND}",
         args=("${ARGUMENT}",),
         cwd="${FOLDER:-/tmp}",
@@ -109,7 +114,7 @@ def test_secrets_are_what_the_environment_put_in() -> None:
         "LONGER": "s3cret-longer",
         "SHORT": "short",
     }
-    assert resolve_server(far, environment) == ResolvedServer(
+    assert resolve_server(server, environment) == ResolvedServer(
         command="command",
         args=("argument",),
         env={"TOKEN": "s3cret", "PLAIN": "plain"},
@@ -124,9 +129,9 @@ def test_secrets_are_what_the_environment_put_in() -> None:
         secrets=("s3cret-longer", "s3cret"),
     )
     assert (
-        repr(resolve_server(far, environment))
+        repr(resolve_server(server, environment))
         == "ResolvedServer(whole_environment=True)"
     )
     with pytest.raises(MissingVariableError):
-        resolve_server(server(headers={"X": "${NONE:-} ${NONE}"}), {})
-    assert resolve_server(server(), {}) == ResolvedServer()
+        resolve_server(make_server(headers={"X": "${NONE:-} ${NONE}"}), {})
+    assert resolve_server(make_server(), {}) == ResolvedServer()

@@ -1,4 +1,4 @@
-"""Servers that others wrote are imported, generated, and listed as they list themselves."""
+"""Third-party servers that are imported, generated and listed by the generated server."""
 
 from __future__ import annotations
 
@@ -13,21 +13,27 @@ from typing import Any
 
 import pytest
 
-from tests.external.third_party_setup import NODE_PACKAGES, PYTHON_PACKAGES, installed
+from tests.external.third_party_setup import (
+    NODE_PACKAGES,
+    PYTHON_PACKAGES,
+    find_installed,
+)
 from tests.program import toolcast
 
 pytestmark = [
     pytest.mark.servers,
-    pytest.mark.skipif(installed() is None, reason="not set up: make test-servers"),
+    pytest.mark.skipif(
+        find_installed() is None, reason="not set up: make test-servers"
+    ),
 ]
 NAMES = [p.partition("==")[0] for p in PYTHON_PACKAGES]
 NAMES += [p.rpartition("@")[0] for p in NODE_PACKAGES]
-_OLDER, _NEWEST = "2025-11-25", "2026-07-28"
-_NOBODY = {"name": "test", "version": "1"}
+_HANDSHAKE_VERSION, _STATELESS_VERSION = "2025-11-25", "2026-07-28"
+_CLIENT_INFO = {"name": "test", "version": "1"}
 
 
-def spelled(text: str) -> Any:
-    """JSON with the order of its keys, and its numbers as they are spelled."""
+def parse_exact_json(text: str) -> Any:
+    """Parse JSON with the order of its keys and the spelling of its numbers."""
     return json.loads(
         text,
         object_pairs_hook=lambda pairs: ("object", pairs),
@@ -36,8 +42,8 @@ def spelled(text: str) -> Any:
     )
 
 
-def raw_list(command: list[str], folder: Path, revision: str) -> list[Any] | None:
-    """What a server lists, read line by line; None where it does not speak the revision."""
+def read_raw_list(command: list[str], folder: Path, version: str) -> list[Any] | None:
+    """Return the tools that a server lists, or None if it does not support the version."""
     process = subprocess.Popen(
         command,
         cwd=folder,
@@ -49,11 +55,11 @@ def raw_list(command: list[str], folder: Path, revision: str) -> list[Any] | Non
     )
     to_server, from_server = process.stdin, process.stdout
     assert to_server is not None and from_server is not None
-    in_time = threading.Timer(60, process.kill)
-    in_time.start()
+    timer = threading.Timer(60, process.kill)
+    timer.start()
     number = 0
 
-    def ask(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    def request(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         nonlocal number
         number += 1
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
@@ -61,41 +67,41 @@ def raw_list(command: list[str], folder: Path, revision: str) -> list[Any] | Non
         to_server.flush()
         for line in from_server:
             try:
-                answer = json.loads(line)
+                response = json.loads(line)
             except ValueError:
                 continue
-            if answer.get("id") == number:
-                pairs = dict(spelled(line)[1])
+            if response.get("id") == number:
+                pairs = dict(parse_exact_json(line)[1])
                 return dict(pairs["result"][1]) if "result" in pairs else None
         raise AssertionError(f"{command} ended")
 
     meta: dict[str, Any] = {}
     try:
-        if revision == _OLDER:
-            hello = {"protocolVersion": _OLDER, "capabilities": {}}
-            ask("initialize", {**hello, "clientInfo": _NOBODY})
+        if version == _HANDSHAKE_VERSION:
+            params = {"protocolVersion": _HANDSHAKE_VERSION, "capabilities": {}}
+            request("initialize", {**params, "clientInfo": _CLIENT_INFO})
             to_server.write(
                 '{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'
             )
             to_server.flush()
-            # One of them adds a tool when it has seen this, and has no time set for it.
+            # One server adds a tool some time after this notification.
             time.sleep(1)
         else:
             prefix = "io.modelcontextprotocol/"
             meta = {
                 "_meta": {
-                    f"{prefix}protocolVersion": _NEWEST,
-                    f"{prefix}clientInfo": _NOBODY,
+                    f"{prefix}protocolVersion": _STATELESS_VERSION,
+                    f"{prefix}clientInfo": _CLIENT_INFO,
                     f"{prefix}clientCapabilities": {},
                 }
             }
-            # Some answer without having been greeted, with less than they list otherwise.
-            if ask("server/discover", meta) is None:
+            # Without discovery, some servers list fewer tools.
+            if request("server/discover", meta) is None:
                 return None
         tools: list[Any] = []
         cursor: dict[str, Any] = {}
         while True:
-            page = ask("tools/list", {**cursor, **meta})
+            page = request("tools/list", {**cursor, **meta})
             if page is None:
                 return None
             tools += page["tools"]
@@ -103,35 +109,35 @@ def raw_list(command: list[str], folder: Path, revision: str) -> list[Any] | Non
                 return tools
             cursor = {"cursor": page["nextCursor"]}
     finally:
-        in_time.cancel()
+        timer.cancel()
         process.kill()
         process.wait()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_server_is_listed_as_it_lists_itself(
+def test_imported_server_is_listed_exactly_like_the_original(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FIRECRAWL_API_KEY", "none")
-    there = installed()
-    assert there is not None
-    words = [*there.all[name]]
+    commands = find_installed()
+    assert commands is not None
+    program = [*commands.all[name]]
     project = tmp_path / "project"
     project.mkdir()
-    command = ("import", "--mcp-stdio", shlex.join(words), "--toolset", "theirs")
-    done = toolcast(project, *command)
-    assert done.returncode == 0, done.stdout + done.stderr
+    command = ("import", "--mcp-stdio", shlex.join(program), "--toolset", "theirs")
+    imported = toolcast(project, *command)
+    assert imported.returncode == 0, imported.stdout + imported.stderr
     generated = toolcast(project, "generate")
     assert generated.returncode == 0, generated.stdout + generated.stderr
-    newest = raw_list(words, tmp_path, _NEWEST)
-    older = raw_list(words, tmp_path, _OLDER)
+    stateless = read_raw_list(program, tmp_path, _STATELESS_VERSION)
+    with_handshake = read_raw_list(program, tmp_path, _HANDSHAKE_VERSION)
     own = [sys.executable, "-m", "generated.theirs.mcp_server"]
-    # A server is read in the newest revision that it speaks: some list the keys of a schema
-    # in another order to clients of an older one.
-    source = older if newest is None else newest
+    # The import uses the newest version of a server: some servers order the keys of a schema
+    # otherwise in an older version.
+    source = with_handshake if stateless is None else stateless
     assert source
-    assert raw_list(own, project, _NEWEST) == source
-    assert raw_list(own, project, _OLDER) == source
+    assert read_raw_list(own, project, _STATELESS_VERSION) == source
+    assert read_raw_list(own, project, _HANDSHAKE_VERSION) == source
     before = {path: path.read_bytes() for path in project.rglob("*.yaml")}
     again = toolcast(project, *command)
     assert f"0 changed, {len(source)} unchanged" in again.stderr

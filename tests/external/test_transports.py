@@ -1,4 +1,4 @@
-"""What a server may send, how quickly, and what is kept of it, line by line."""
+"""Limits of transports: message sizes, rates, stderr and delays between connections."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import httpx2
 import pytest
 
 from toolcast_runtime.core.server_settings import ExternalServer, ResolvedServer
-from toolcast_runtime.external import connection as connections
+from toolcast_runtime.external import connection as connection_module
 from toolcast_runtime.external import server_process, transports
-from toolcast_runtime.external import session as sessions
+from toolcast_runtime.external import session as session_module
 from toolcast_runtime.external.connection import Connection
 from toolcast_runtime.external.transports import (
     ProcessExit,
@@ -31,69 +31,73 @@ CHANGE = json.dumps(
 ).encode()
 
 
-class Clock:
-    """The time, which passes while somebody sleeps."""
+class FakeClock:
+    """A clock that advances only by sleeping."""
 
     def __init__(self) -> None:
         self.now = 100.0
-        self.slept: list[float] = []
+        self.sleeps: list[float] = []
 
     def monotonic(self) -> float:
         return self.now
 
     async def sleep(self, seconds: float) -> None:
-        self.slept.append(round(seconds, 6))
+        self.sleeps.append(round(seconds, 6))
         self.now += seconds
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    clock = FakeClock()
     monkeypatch.setattr(transports, "time", clock)
     monkeypatch.setattr(transports.anyio, "sleep", clock.sleep)
     return clock
 
 
-class Session:
-    """Takes messages."""
+class FakeSession:
+    """A session that records its messages."""
 
     def __init__(self) -> None:
-        self.taken: list[Any] = []
+        self.messages: list[Any] = []
 
     async def send(self, message: Any) -> None:
-        self.taken.append(message)
+        self.messages.append(message)
 
-    async def __aenter__(self) -> Session:
+    async def __aenter__(self) -> FakeSession:
         return self
 
     async def __aexit__(self, *_: Any) -> None:
         pass
 
 
-async def test_a_burst_goes_through_and_then_so_many_a_second(clock: Clock) -> None:
-    pace = _RateLimiter(3, 2)
+async def test_rate_limiter_allows_a_burst_and_then_a_steady_rate(
+    clock: FakeClock,
+) -> None:
+    limiter = _RateLimiter(3, 2)
     for _ in range(3):
-        await pace.acquire()
-    assert (clock.slept, pace.get_remaining()) == ([], 0)
-    await pace.acquire()
-    await pace.acquire(2.0)
-    assert clock.slept == [0.5, 1.0]
+        await limiter.acquire()
+    assert (clock.sleeps, limiter.get_remaining()) == ([], 0)
+    await limiter.acquire()
+    await limiter.acquire(2.0)
+    assert clock.sleeps == [0.5, 1.0]
     clock.now += 1.0
-    assert pace.get_remaining() == 2.0
+    assert limiter.get_remaining() == 2.0
     clock.now += 100.0
-    assert pace.get_remaining() == 3.0
+    assert limiter.get_remaining() == 3.0
 
 
-async def test_a_thousand_lines_go_through_and_then_200_a_second(clock: Clock) -> None:
-    reading: Any = Reading(*[ANSWER + b"\n"] * 1_001)
-    session: Any = Session()
+async def test_1000_messages_are_read_at_once_and_then_200_per_second(
+    clock: FakeClock,
+) -> None:
+    reading: Any = FakeProcess(*[ANSWER + b"\n"] * 1_001)
+    session: Any = FakeSession()
     await transports._read_messages(reading, session, ProcessExit(lambda: None))
-    assert len(session.taken) == 1_001
-    assert clock.slept == [1 / 200]
+    assert len(session.messages) == 1_001
+    assert clock.sleeps == [1 / 200]
 
 
-class Reading:
-    """A process that writes these chunks."""
+class FakeProcess:
+    """A process with these chunks as its output."""
 
     def __init__(self, *chunks: bytes) -> None:
         self.chunks = [*chunks]
@@ -103,15 +107,15 @@ class Reading:
         return self.chunks.pop(0) if self.chunks else b""
 
 
-async def read(*chunks: bytes) -> tuple[Session, ProcessExit]:
-    session, ending = Session(), ProcessExit(lambda: None)
-    process: Any = Reading(*chunks)
-    await transports._read_messages(process, session, ending)
-    return session, ending
+async def read_chunks(*chunks: bytes) -> tuple[FakeSession, ProcessExit]:
+    session, process_exit = FakeSession(), ProcessExit(lambda: None)
+    process: Any = FakeProcess(*chunks)
+    await transports._read_messages(process, session, process_exit)
+    return session, process_exit
 
 
 @pytest.mark.parametrize(
-    ("chunks", "taken", "garbage", "reason"),
+    ("chunks", "message_count", "invalid_count", "reason"),
     [
         ((), 0, 0, "the server's process ended"),
         ((ANSWER + b"\n" + ANSWER + b"\n",), 2, 0, "the server's process ended"),
@@ -126,31 +130,31 @@ async def read(*chunks: bytes) -> tuple[Session, ProcessExit]:
         ),
     ],
 )
-async def test_lines_are_messages_or_noise(
-    clock: Clock, chunks: Any, taken: int, garbage: int, reason: str
+async def test_invalid_lines_are_counted_and_1000_end_the_connection(
+    clock: FakeClock, chunks: Any, message_count: int, invalid_count: int, reason: str
 ) -> None:
-    session, ending = await read(*chunks)
-    assert (len(session.taken), ending.invalid_lines, ending.reason) == (
-        taken,
-        garbage,
+    session, process_exit = await read_chunks(*chunks)
+    assert (len(session.messages), process_exit.invalid_lines, process_exit.reason) == (
+        message_count,
+        invalid_count,
         reason,
     )
 
 
-async def test_a_message_has_so_many_bytes(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
+async def test_message_above_the_size_limit_ends_the_connection(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transports, "MAX_MESSAGE_BYTES", 1 << 20)
-    for more, reason in (
+    for excess, reason in (
         (0, "the server's process ended"),
         (1, "the server sent a message of more than 1 MiB"),
     ):
-        _, ending = await read(b"x" * ((1 << 20) + more))
-        assert ending.reason == reason
+        _, process_exit = await read_chunks(b"x" * ((1 << 20) + excess))
+        assert process_exit.reason == reason
 
 
 @pytest.mark.parametrize(
-    ("left", "line", "is_passed_on", "cost", "changes"),
+    ("remaining", "line", "is_forwarded", "cost", "changes"),
     [
         (500, REPORT, True, 1, 0),
         (499, REPORT, False, len(REPORT) / 10_000, 0),
@@ -159,54 +163,59 @@ async def test_a_message_has_so_many_bytes(
         (499, ANSWER, True, 1, 0),
     ],
 )
-async def test_half_of_the_burst_is_for_answers(
-    clock: Clock, left: int, line: bytes, is_passed_on: bool, cost: float, changes: int
+async def test_notifications_are_dropped_when_less_than_half_the_burst_remains(
+    clock: FakeClock,
+    remaining: int,
+    line: bytes,
+    is_forwarded: bool,
+    cost: float,
+    changes: int,
 ) -> None:
     changed: list[int] = []
-    ending = ProcessExit(lambda: None, lambda: changed.append(1))
-    pace = _RateLimiter(1_000, 200)
-    pace._remaining = left
-    session: Any = Session()
-    assert await transports._forward_line(line, session, ending, pace)
-    assert (len(session.taken), len(changed)) == (int(is_passed_on), changes)
-    assert left - pace._remaining == pytest.approx(cost)
+    process_exit = ProcessExit(lambda: None, lambda: changed.append(1))
+    limiter = _RateLimiter(1_000, 200)
+    limiter._remaining = remaining
+    session: Any = FakeSession()
+    assert await transports._forward_line(line, session, process_exit, limiter)
+    assert (len(session.messages), len(changed)) == (int(is_forwarded), changes)
+    assert remaining - limiter._remaining == pytest.approx(cost)
 
 
-async def test_the_last_words_are_two_thousand_bytes(clock: Clock) -> None:
-    ending = ProcessExit(lambda: None)
-    process: Any = Reading(b"a", b"b" * 1_999, b"c")
-    await transports._read_stderr(process, ending)
-    assert bytes(ending.stderr) == b"b" * 1_999 + b"c"
-    assert clock.slept == [0.01] * 3
+async def test_last_2000_bytes_from_stderr_are_stored(clock: FakeClock) -> None:
+    process_exit = ProcessExit(lambda: None)
+    process: Any = FakeProcess(b"a", b"b" * 1_999, b"c")
+    await transports._read_stderr(process, process_exit)
+    assert bytes(process_exit.stderr) == b"b" * 1_999 + b"c"
+    assert clock.sleeps == [0.01] * 3
 
 
-def test_the_first_reason_counts() -> None:
-    told: list[int] = []
-    ending = ProcessExit(lambda: told.append(1))
-    for reason in ("one", "two"):
-        ending.set_reason(reason)
-    assert (ending.reason, told) == ("one", [1])
+def test_second_exit_reason_is_ignored() -> None:
+    calls: list[int] = []
+    process_exit = ProcessExit(lambda: calls.append(1))
+    for reason in ("first", "second"):
+        process_exit.set_reason(reason)
+    assert (process_exit.reason, calls) == ("first", [1])
 
 
-def test_a_message_has_sixteen_mebibytes_at_most() -> None:
+def test_maximum_message_size_is_16_mebibytes() -> None:
     assert server_process.MAX_MESSAGE_BYTES == 16 << 20
 
 
-class Answers(httpx2.AsyncBaseTransport):
-    """Gives this answer, or fails like this."""
+class FakeTransport(httpx2.AsyncBaseTransport):
+    """An HTTP transport with a prepared response or exception."""
 
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-        self.packed = ""
+    def __init__(self, response: Any) -> None:
+        self.response = response
+        self.accept_encoding = ""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        self.packed = request.headers["accept-encoding"]
-        if isinstance(self.answer, Exception):
-            raise self.answer
-        return self.answer
+        self.accept_encoding = request.headers["accept-encoding"]
+        if isinstance(self.response, Exception):
+            raise self.response
+        return self.response
 
 
-class Chunks(httpx2.AsyncByteStream):
+class ChunkStream(httpx2.AsyncByteStream):
     def __init__(self, *sizes: int) -> None:
         self.sizes = sizes
 
@@ -215,153 +224,158 @@ class Chunks(httpx2.AsyncByteStream):
             yield b"x" * size
 
 
-async def asked(answer: Any) -> int:
-    """How much is read of an answer."""
+async def read_response(response: Any) -> int:
+    """Return the size of the body that is read, or the status after an exception."""
     request = httpx2.Request(
         "POST", "http://far.test", headers={"accept-encoding": "gzip"}
     )
-    inner = Answers(answer)
-    found = await _BoundedTransport(inner).handle_async_request(request)
-    assert inner.packed == "identity"
+    transport = FakeTransport(response)
+    received = await _BoundedTransport(transport).handle_async_request(request)
+    assert transport.accept_encoding == "identity"
     return (
-        found.status_code if isinstance(answer, Exception) else len(await found.aread())
+        received.status_code
+        if isinstance(response, Exception)
+        else len(await received.aread())
     )
 
 
 @pytest.mark.parametrize(
-    ("kind", "more", "is_read"),
+    ("kind", "excess", "is_read"),
     [
         ("application/json", 0, True),
         ("application/json", 1, False),
         ("text/event-stream; charset=utf-8", 1, True),
     ],
 )
-async def test_an_answer_that_is_no_stream_of_events_is_bounded(
-    monkeypatch: pytest.MonkeyPatch, kind: str, more: int, is_read: bool
+async def test_http_response_size_is_limited_except_for_event_streams(
+    monkeypatch: pytest.MonkeyPatch, kind: str, excess: int, is_read: bool
 ) -> None:
     monkeypatch.setattr(transports, "MAX_MESSAGE_BYTES", 1_000)
-    answer = httpx2.Response(
-        200, headers={"content-type": kind}, stream=Chunks(600, 400 + more)
+    response = httpx2.Response(
+        200, headers={"content-type": kind}, stream=ChunkStream(600, 400 + excess)
     )
     if is_read:
-        assert await asked(answer) == 1_000 + more
+        assert await read_response(response) == 1_000 + excess
         return
     with pytest.raises(httpx2.ReadError, match="the response has more than 1000 bytes"):
-        await asked(answer)
+        await read_response(response)
 
 
-async def test_an_answer_that_is_packed_or_does_not_come() -> None:
-    packed = httpx2.Response(200, headers={"content-encoding": "gzip"}, stream=Chunks())
-    with pytest.raises(httpx2.ReadError, match="the response is compressed"):
-        await asked(packed)
-    plain = httpx2.Response(
-        200, headers={"content-encoding": "identity"}, stream=Chunks(1)
+async def test_compressed_response_is_refused_and_timeout_becomes_http_504() -> None:
+    compressed = httpx2.Response(
+        200, headers={"content-encoding": "gzip"}, stream=ChunkStream()
     )
-    assert await asked(plain) == 1
-    for late in (httpx2.PoolTimeout("late"), httpx2.ReadTimeout("late")):
-        assert await asked(late) == 504
+    with pytest.raises(httpx2.ReadError, match="the response is compressed"):
+        await read_response(compressed)
+    plain = httpx2.Response(
+        200, headers={"content-encoding": "identity"}, stream=ChunkStream(1)
+    )
+    assert await read_response(plain) == 1
+    for timeout in (httpx2.PoolTimeout("late"), httpx2.ReadTimeout("late")):
+        assert await read_response(timeout) == 504
     with pytest.raises(httpx2.ConnectError):
-        await asked(httpx2.ConnectError("no"))
+        await read_response(httpx2.ConnectError("no"))
 
 
-async def test_a_client_follows_no_proxy_and_has_fifty_connections(
+async def test_http_client_ignores_proxies_and_allows_50_connections(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
 
-    class HandlerError(Exception):
+    class StopError(Exception):
         pass
 
-    def client(**words: Any) -> Any:
-        given.update(words)
-        raise HandlerError
+    def record_arguments(**options: Any) -> Any:
+        arguments.update(options)
+        raise StopError
 
     monkeypatch.setattr(httpx2, "AsyncHTTPTransport", lambda limits: limits)
-    monkeypatch.setattr(httpx2, "AsyncClient", client)
-    with pytest.raises(HandlerError):
+    monkeypatch.setattr(httpx2, "AsyncClient", record_arguments)
+    with pytest.raises(StopError):
         async with transports.http_transport(ResolvedServer(headers={"a": "b"})):
             pass
-    assert (given["headers"], given["trust_env"]) == ({"a": "b"}, False)
-    assert given["transport"]._transport.max_connections == 50
-    assert given["timeout"] == httpx2.Timeout(10.0, read=300.0)
+    assert (arguments["headers"], arguments["trust_env"]) == ({"a": "b"}, False)
+    assert arguments["transport"]._transport.max_connections == 50
+    assert arguments["timeout"] == httpx2.Timeout(10.0, read=300.0)
 
 
-async def test_pauses_double_up_to_a_minute_until_a_connection_was_steady(
+async def test_reconnect_delay_doubles_until_a_connection_lasts_over_30_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Steady is one that lasted for more than thirty seconds."""
-    clock = Clock()
+    clock = FakeClock()
     pauses: list[float] = []
-    lasts = [0.0] * 8 + [30.0, 31.0, 0.0]
+    durations = [0.0] * 8 + [30.0, 31.0, 0.0]
 
-    class StopServerError(Exception):
+    class StopError(Exception):
         pass
 
-    async def connected(_: Connection) -> str:
-        if len(pauses) == len(lasts):
-            raise StopServerError
-        clock.now += lasts[len(pauses)]
+    async def connect(_: Connection) -> str:
+        if len(pauses) == len(durations):
+            raise StopError
+        clock.now += durations[len(pauses)]
         return "it went away"
 
     loop = SimpleNamespace(time=clock.monotonic)
-    fake = SimpleNamespace(get_running_loop=lambda: loop, sleep=clock.sleep)
-    one = Connection(ExternalServer("far"), frozenset(), lambda: None)
-    monkeypatch.setattr(connections, "asyncio", fake)
-    monkeypatch.setattr(connections.random, "uniform", lambda least, most: most)
-    monkeypatch.setattr(Connection, "_connect", connected)
+    fake_asyncio = SimpleNamespace(get_running_loop=lambda: loop, sleep=clock.sleep)
+    connection = Connection(ExternalServer("far"), frozenset(), lambda: None)
+    monkeypatch.setattr(connection_module, "asyncio", fake_asyncio)
+    monkeypatch.setattr(connection_module.random, "uniform", lambda least, most: most)
+    monkeypatch.setattr(Connection, "_connect", connect)
     monkeypatch.setattr(
         Connection, "_set_down", lambda _, why, delay: pauses.append(delay)
     )
-    with pytest.raises(StopServerError):
-        await one._run()
+    with pytest.raises(StopError):
+        await connection._run()
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0, 0.5, 1.0]
-    assert clock.slept == pauses
+    assert clock.sleeps == pauses
 
 
-async def test_a_list_is_asked_for_every_five_minutes_and_once_a_second_at_most(
+async def test_list_is_refreshed_every_five_minutes_and_at_most_once_per_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    waited: list[float] = []
-    up: list[Any] = []
-    clock = Clock()
+    waits: list[float] = []
+    updates: list[Any] = []
+    clock = FakeClock()
 
-    class There:
+    class FakeSession:
         is_lost = False
 
         async def wait_for_change(self, seconds: float) -> None:
-            waited.append(seconds)
-            self.is_lost = len(waited) == 3
+            waits.append(seconds)
+            self.is_lost = len(waits) == 3
 
         def describe_loss(self) -> str:
             return "it went away"
 
     @asynccontextmanager
-    async def opened(*_: Any) -> AsyncIterator[There]:
-        yield There()
+    async def open_session(*_: Any) -> AsyncIterator[FakeSession]:
+        yield FakeSession()
 
-    async def is_up(_: Connection, session: Any) -> None:
-        up.append(session)
+    async def update_tools(_: Connection, session: Any) -> None:
+        updates.append(session)
 
     async def to_thread(*_: Any) -> None:
         pass
 
     changed: list[int] = []
-    one = Connection(ExternalServer("far"), frozenset(), lambda: changed.append(1))
-    fake = SimpleNamespace(to_thread=to_thread, sleep=clock.sleep)
-    monkeypatch.setattr(connections, "asyncio", fake)
-    monkeypatch.setattr(sessions, "open_session", opened)
-    monkeypatch.setattr(Connection, "_update_tools", is_up)
-    assert await one._connect() == "it went away"
-    assert (waited, clock.slept, len(up)) == ([300.0] * 3, [1.0] * 2, 3)
+    connection = Connection(
+        ExternalServer("far"), frozenset(), lambda: changed.append(1)
+    )
+    fake_asyncio = SimpleNamespace(to_thread=to_thread, sleep=clock.sleep)
+    monkeypatch.setattr(connection_module, "asyncio", fake_asyncio)
+    monkeypatch.setattr(session_module, "open_session", open_session)
+    monkeypatch.setattr(Connection, "_update_tools", update_tools)
+    assert await connection._connect() == "it went away"
+    assert (waits, clock.sleeps, len(updates)) == ([300.0] * 3, [1.0] * 2, 3)
     assert changed == [1]
 
 
-async def test_a_server_that_was_never_there_has_lost_no_tools(
+async def test_failed_first_connection_is_logged_without_lost_tools(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    one = Connection(ExternalServer("far"), frozenset(), lambda: None)
-    one._set_down("no", 0.5)
+    connection = Connection(ExternalServer("far"), frozenset(), lambda: None)
+    connection._set_down("no", 0.5)
     assert caplog.messages == [
         "external server far: not connected: no; next attempt in 0.5 s"
     ]
-    assert one.state == "down"
+    assert connection.state == "down"

@@ -1,12 +1,11 @@
-"""Installs servers that others wrote, once, outside of the repository.
+"""Install third-party servers, once, outside of the repository.
 
     python -m tests.external.third_party_setup
 
-Those of the package index for Python get a virtual environment of their own, because they may
-need another version of the SDK than this project; those of npm run on a Node.js that comes as a
-Python wheel. Everything goes into one folder,
-$TOOLCAST_SERVERS or toolcast-servers in the user's cache, which may be deleted at any time.
-The tests marked `servers` run when the folder is there and are skipped when not.
+Python servers have their own virtual environment, because they may need another version of
+the SDK than this project; npm servers run on a Node.js from a Python wheel. All are in one folder,
+$TOOLCAST_SERVERS or toolcast-servers in the user's cache, which can be deleted at any time.
+The tests marked `servers` are skipped if the folder does not exist.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from tests.node_programs import (
     set_up,
 )
 
-__all__ = ["ThirdParty", "installed"]
+__all__ = ["ThirdPartyCommands", "find_installed"]
 
 PYTHON_PACKAGES = (
     "mcp-server-time==2026.10.19",
@@ -42,20 +41,18 @@ NODE_PACKAGES = (
 ISSUER = "oidc-provider@9.13.3"
 """An authorization server, certified by the OpenID Foundation."""
 
-_SCRIPTS = {
-    "chrome-devtools-mcp": "build/src/bin/chrome-devtools-mcp.js",
-}
+_SCRIPTS = {"chrome-devtools-mcp": "build/src/bin/chrome-devtools-mcp.js"}
 _ARGUMENTS = {"@modelcontextprotocol/server-filesystem": ("/",)}
 
 
 @dataclass(frozen=True)
-class ThirdParty:
-    """The commands, each with its first arguments.
+class ThirdPartyCommands:
+    """The commands of the servers, with their first arguments.
 
     Attributes:
-        all: each by the package's name.
+        all: all commands by package name.
         node: Node.js.
-        oidc_provider: the module of an authorization server for it.
+        oidc_provider: the Node.js module of an authorization server.
     """
 
     time: tuple[str, ...]
@@ -66,57 +63,59 @@ class ThirdParty:
     oidc_provider: str
 
 
-def folder() -> Path:
-    """Where everything is installed."""
+def find_folder() -> Path:
+    """Return the folder of all third-party servers."""
     return cache_folder("toolcast-servers", "TOOLCAST_SERVERS")
 
 
-def installed() -> ThirdParty | None:
-    """The commands; None when the folder is not complete."""
-    programs = _programs()
-    node, _ = node_and_npm(folder())
+def find_installed() -> ThirdPartyCommands | None:
+    """Return the commands, or None if the folder is not complete."""
+    programs = _find_programs_folder()
+    node, _ = node_and_npm(find_folder())
     commands: dict[str, tuple[Path, ...]] = {}
     for package in PYTHON_PACKAGES:
         name = package.partition("==")[0]
         commands[name] = (programs / name,)
     for package in NODE_PACKAGES:
         name = package.rpartition("@")[0]
-        script = folder() / "node_modules" / name / _SCRIPTS.get(name, "dist/index.js")
+        script = (
+            find_folder() / "node_modules" / name / _SCRIPTS.get(name, "dist/index.js")
+        )
         commands[name] = (node, script)
-    issuer = folder() / "node_modules/oidc-provider/lib/index.js"
+    issuer = find_folder() / "node_modules/oidc-provider/lib/index.js"
     if not issuer.exists() or not all(
         path.exists() for paths in commands.values() for path in paths
     ):
         return None
-    words = {
+    args = {
         name: (*map(str, paths), *_ARGUMENTS.get(name, ()))
         for name, paths in commands.items()
     }
-    return ThirdParty(
-        words["mcp-server-time"],
-        words["mcp-server-git"],
-        words["@modelcontextprotocol/server-everything"],
-        words,
+    return ThirdPartyCommands(
+        args["mcp-server-time"],
+        args["mcp-server-git"],
+        args["@modelcontextprotocol/server-everything"],
+        args,
         str(node),
         str(issuer),
     )
 
 
-def _programs() -> Path:
-    return folder() / "python" / ("Scripts" if sys.platform == "win32" else "bin")
+def _find_programs_folder() -> Path:
+    return find_folder() / "python" / ("Scripts" if sys.platform == "win32" else "bin")
 
 
 def main() -> int:
-    """Installs what is missing."""
-    where = folder()
-    pip = [str(_programs() / "python"), "-m", "pip", "install", "--quiet"]
+    """Install missing servers."""
+    root = find_folder()
+    pip = [str(_find_programs_folder() / "python"), "-m", "pip", "install", "--quiet"]
     commands = [
-        [sys.executable, "-m", "venv", str(where / "python")],
+        [sys.executable, "-m", "venv", str(root / "python")],
         [*pip, "--disable-pip-version-check", *PYTHON_PACKAGES],
-        install_node(where),
-        install_packages(where, *NODE_PACKAGES, ISSUER),
+        install_node(root),
+        install_packages(root, *NODE_PACKAGES, ISSUER),
     ]
-    return set_up(where, lambda: installed() is not None, commands)
+    return set_up(root, lambda: find_installed() is not None, commands)
 
 
 if __name__ == "__main__":

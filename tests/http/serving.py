@@ -17,11 +17,15 @@ from typing import Any
 
 from tests.forked_servers import Process, start
 
-__all__ = ["Response", "RunningServer", "ROOT", "rpc", "run_server"]
+__all__ = ["Response", "Server", "ROOT", "rpc", "run_server"]
 
 ROOT = Path(__file__).parents[2]
 _STATELESS_VERSION = "2026-07-28"
 _TIMEOUT_S = 60.0
+HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json, text/event-stream",
+}
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Response:
 
 
 @dataclass
-class RunningServer:
+class Server:
     """A server process that accepts requests."""
 
     process: Process
@@ -62,12 +66,8 @@ class RunningServer:
     ) -> Response:
         """Send a request; `headers` override the default headers."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        defaults = {
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-        }
         try:
-            connection.request(method, path, body, {**defaults, **(headers or {})})
+            connection.request(method, path, body, {**HEADERS, **(headers or {})})
             response = connection.getresponse()
             received = {name.lower(): value for name, value in response.getheaders()}
             return Response(response.status, received, response.read())
@@ -107,7 +107,8 @@ def rpc(
 ) -> tuple[bytes, dict[str, str]]:
     """Return the body and the headers of a JSON-RPC request."""
     params = dict(params or {})
-    headers = {"MCP-Protocol-Version": _STATELESS_VERSION if modern else "2025-11-25"}
+    version = _STATELESS_VERSION if modern else "2025-11-25"
+    headers = {**HEADERS, "MCP-Protocol-Version": version}
     if modern:
         params["_meta"] = {
             "io.modelcontextprotocol/protocolVersion": _STATELESS_VERSION,
@@ -128,7 +129,7 @@ def run_server(
     package: str = "generated.kirishima",
     root: Path = ROOT,
     env: Mapping[str, str] | None = None,
-) -> Iterator[RunningServer]:
+) -> Iterator[Server]:
     """Start a server on a free loopback port; terminate it on exit."""
     process = start(
         root,
@@ -143,7 +144,7 @@ def run_server(
     )
     try:
         assert process.stderr is not None
-        server = RunningServer(process, 0)
+        server = Server(process, 0)
         for line in process.stderr:
             server.lines.append(line)
             started = re.search(rb"running on http://[^ ]*:(\d+)", line)

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from generated.molecule.mcp_server import app
-from tests.http.serving import ROOT, RunningServer, rpc
+from tests.http.serving import ROOT, Server, rpc
 
 MODULE = "generated.molecule.mcp_server"
 CLIENTS = [
@@ -39,12 +39,7 @@ async def list_tools(
     client: httpx.AsyncClient, path: str, variable: str, host: str = "tools.example.org"
 ) -> httpx.Response:
     body, headers = rpc("tools/list")
-    headers |= {
-        "Authorization": f"Bearer {ENVIRONMENT[variable]}",
-        "Accept": "application/json, text/event-stream",
-        "Content-Type": "application/json",
-        "Host": host,
-    }
+    headers |= {"Authorization": f"Bearer {ENVIRONMENT[variable]}", "Host": host}
     return await client.post(path, content=body, headers=headers)
 
 
@@ -140,7 +135,7 @@ def test_application_runs_and_shuts_down_under_uvicorn() -> None:
             if match:
                 port = int(match[1])
                 break
-        server = RunningServer(process, port)
+        server = Server(process, port)
         path, variable = CLIENTS[0]
         answer = server.request(path, "tools/list", token=ENVIRONMENT[variable])
         assert answer.status == 200

@@ -33,15 +33,16 @@ def test_connection_limits_depend_on_the_file_descriptor_limit(
     connection_limit: int,
     admission_limit: int,
 ) -> None:
+    """Connections may use three quarters, at most 1,200; admitted ones half, at most 1,000."""
     monkeypatch.setattr(resource, "getrlimit", lambda _: (descriptors, -1))
     assert connections.get_connection_limit() == connection_limit
     assert connections.get_admission_limit() == admission_limit
 
 
-async def test_unadmitted_connection_is_closed_after_its_answer_if_over_a_quarter_of_the_limit(
+async def test_waiting_connections_over_a_quarter_limit_are_closed_after_their_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Below that, the connection stays open."""
+    """Responses to fewer waiting connections do not contain `connection: close`."""
     monkeypatch.setattr(connections, "get_connection_limit", lambda: 4)
     async with connect(echo) as (_, reader, writer):
         writer.write(HEAD % 1 + b"a")
@@ -98,10 +99,7 @@ async def test_idle_admitted_connection_is_closed_to_admit_another(
             assert (
                 is_waiting_and_admitted(first),
                 is_waiting_and_admitted(second),
-            ) == (
-                (False, False),
-                (False, True),
-            )
+            ) == ((False, False), (False, True))
         assert await reader.read() == b""
 
 
@@ -138,7 +136,7 @@ async def test_request_head_may_have_at_most_200_lines(
         assert (await reader.readline()).startswith(b"HTTP/1.1 " + status)
 
 
-async def test_body_of_500_one_byte_chunks_is_read_completely() -> None:
+async def test_body_in_500_one_byte_chunks_is_read_completely() -> None:
     async with connect(echo) as (_, reader, writer):
         head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
         writer.write(head + b"1\r\na\r\n" * 500 + b"0\r\n\r\n")

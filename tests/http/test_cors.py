@@ -72,8 +72,6 @@ async def list_tools(
     client: httpx.AsyncClient, origin: str, token: str | None = None
 ) -> httpx.Response:
     body, headers = rpc("tools/list", modern=True)
-    headers["Accept"] = "application/json, text/event-stream"
-    headers["Content-Type"] = "application/json"
     headers["Origin"] = origin
     if token:
         headers["Authorization"] = f"Bearer {token}"
@@ -81,7 +79,7 @@ async def list_tools(
 
 
 @pytest.mark.parametrize("origin", [PAGE, EXTENSION, "null", LOCAL])
-async def test_preflight_of_an_allowed_origin_needs_no_token_but_the_request_does(
+async def test_allowed_origin_needs_a_token_for_the_request_but_not_for_the_preflight(
     tmp_path: Path, origin: str
 ) -> None:
     async with make_client(tmp_path, token="t-123456789012") as client:
@@ -191,7 +189,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("evil.example", "right-token-123456", "blocked: TypeError"),
     ],
 )
-def test_chromium_allows_requests_of_declared_and_local_pages_only(
+def test_chromium_allows_requests_from_declared_and_local_pages_only(
     project: Path, tmp_path: Path, host: str, token: str, result: str
 ) -> None:
     page_folder = tmp_path

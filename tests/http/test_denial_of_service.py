@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.http.serving import RunningServer, rpc, run_server
+from tests.http.serving import Server, rpc, run_server
 from toolcast_runtime.http import request_limits
 from toolcast_runtime.http.connections import HEAD_TIMEOUT_S
 from toolcast_runtime.http.endpoints import Tokens
@@ -32,7 +32,7 @@ TOKENS = {
 
 
 @pytest.fixture
-def server() -> Iterator[RunningServer]:
+def server() -> Iterator[Server]:
     with run_server("--local-tools", env=TOKENS) as running:
         if sys.platform == "linux":
             import resource
@@ -42,7 +42,7 @@ def server() -> Iterator[RunningServer]:
         yield running
 
 
-def median_health_seconds(server: RunningServer, times: int = 15) -> float:
+def median_health_seconds(server: Server, times: int = 15) -> float:
     """Return the median duration of sequential `/health` requests."""
     durations = []
     for _ in range(times):
@@ -75,7 +75,7 @@ def repeat_in_threads(attack: Callable[[], None], threads: int = 4) -> Iterator[
 
 @contextlib.contextmanager
 def open_connections(
-    server: RunningServer, count: int, text: bytes, pause: float = 0.0
+    server: Server, count: int, text: bytes, pause: float = 0.0
 ) -> Iterator[list[socket.socket]]:
     """Yield open connections, opened one after the other, that have sent these bytes."""
     with contextlib.ExitStack() as stack:
@@ -114,7 +114,7 @@ INCOMPLETE = {
     ],
 )
 def test_health_responds_with_more_incomplete_requests_than_descriptors(
-    server: RunningServer, case: str
+    server: Server, case: str
 ) -> None:
     with open_connections(server, DESCRIPTORS + 44, INCOMPLETE[case]):
         assert median_health_seconds(server) < MAX_HEALTH_SECONDS
@@ -124,7 +124,7 @@ def test_health_responds_with_more_incomplete_requests_than_descriptors(
 @pytest.mark.timeout(120)
 @pytest.mark.slow
 def test_tools_are_listed_with_more_incomplete_authenticated_bodies_than_descriptors(
-    server: RunningServer,
+    server: Server,
 ) -> None:
     """The pause lets the server admit each request before the next one."""
     text = INCOMPLETE["incomplete body without a token"].replace(
@@ -139,7 +139,7 @@ def test_tools_are_listed_with_more_incomplete_authenticated_bodies_than_descrip
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_connection_with_incomplete_head_is_closed_after_the_head_timeout(
-    server: RunningServer,
+    server: Server,
 ) -> None:
     with open_connections(server, 1, INCOMPLETE["incomplete head"]) as (connection,):
         connection.settimeout(HEAD_TIMEOUT_S + 20)
@@ -150,9 +150,7 @@ def test_connection_with_incomplete_head_is_closed_after_the_head_timeout(
 
 
 @pytest.mark.timeout(180)
-def test_health_responds_during_floods_of_bad_tokens_and_large_bodies(
-    server: RunningServer,
-) -> None:
+def test_health_responds_during_bad_token_and_large_body_floods(server: Server) -> None:
     """The bodies exceed the size limit or are slow to validate."""
 
     def send_bad_token() -> None:
@@ -190,8 +188,8 @@ CHUNK_FLOODS = {
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("case", CHUNK_FLOODS)
-def test_health_responds_during_floods_of_one_byte_chunks(
-    server: RunningServer, case: str
+def test_health_responds_during_one_byte_chunk_floods(
+    server: Server, case: str
 ) -> None:
     """Tiny chunks cost as much work as a long body."""
     head, piece = CHUNK_FLOODS[case]
@@ -215,7 +213,7 @@ def test_health_responds_during_floods_of_one_byte_chunks(
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("size", [1, 7, 1_000, 200_000])
 def test_chunked_and_plain_bodies_are_read_whatever_the_segment_size(
-    server: RunningServer, size: int
+    server: Server, size: int
 ) -> None:
     """The requests are pipelined on one connection."""
     text = b'{"jsonrpc": "2.0", "id": 1,%b"method": "ping"}' % (b"\n" * 3_000)
@@ -240,9 +238,7 @@ def test_chunked_and_plain_bodies_are_read_whatever_the_segment_size(
     assert answers.endswith(b'{"status":"ok"}')
 
 
-def test_request_head_with_too_many_lines_is_answered_with_400(
-    server: RunningServer,
-) -> None:
+def test_request_head_with_too_many_lines_is_answered_with_400(server: Server) -> None:
     for count, status in ((150, b"200"), (500, b"400")):
         with open_connections(
             server,
@@ -348,9 +344,7 @@ def test_counted_values_exceed_the_limit_only_for_too_many_json_values(
     ) == is_too_many
 
 
-def test_body_with_more_than_10000_values_is_answered_with_400(
-    server: RunningServer,
-) -> None:
+def test_body_with_more_than_10000_values_is_answered_with_400(server: Server) -> None:
     call = {"name": "memory", "arguments": {"action": "list", "x": [[]] * 20_000}}
     body, headers = rpc("tools/call", call)
     answer = server.send(

@@ -72,6 +72,7 @@ async def test_declared_length_over_the_maximum_is_answered_with_413(
 def test_host_header_must_match_an_allowed_host_and_its_port(
     hosts: list[str], header: str | None, expected: bool
 ) -> None:
+    """Hosts without a port allow every port, and `*` allows every host."""
     assert AllowedHosts(hosts).allows_host(header) is expected
 
 
@@ -90,7 +91,7 @@ def test_host_header_must_match_an_allowed_host_and_its_port(
         ("", False),
     ],
 )
-def test_origin_must_be_declared_or_an_http_url_of_an_allowed_host(
+def test_origin_must_be_declared_or_an_http_url_on_an_allowed_host(
     header: str | None, expected: bool
 ) -> None:
     hosts = AllowedHosts(["a"], ["https://page.EXAMPLE/"])

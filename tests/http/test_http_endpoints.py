@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.serving import RunningServer, rpc, run_server
+from tests.http.serving import Server, rpc, run_server
 
 TOKENS = {
     "KIRISHIMA_TOKEN_INTERNAL": "internal-3f1c",
@@ -25,7 +25,7 @@ ADMIN = "/api/admin/list-mcp-tools"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
+def server() -> Iterator[Server]:
     with run_server("--log-format", "json", env=TOKENS) as running:
         yield running
 
@@ -39,7 +39,7 @@ def get_token(client: str) -> str:
 @pytest.mark.parametrize("slash", ["", "/"])
 @pytest.mark.parametrize("client", ENDPOINTS)
 def test_each_client_lists_its_tools_at_its_path_with_or_without_slash(
-    server: RunningServer, client: str, slash: str, modern: bool
+    server: Server, client: str, slash: str, modern: bool
 ) -> None:
     path = ENDPOINTS[client].rstrip("/") + slash
     answer = server.request(path, "tools/list", token=get_token(client), modern=modern)
@@ -50,7 +50,7 @@ def test_each_client_lists_its_tools_at_its_path_with_or_without_slash(
 @pytest.mark.parametrize("owner", [*ENDPOINTS, "admin"])
 @pytest.mark.parametrize("client", ENDPOINTS)
 def test_token_is_valid_only_for_its_own_endpoint(
-    server: RunningServer, client: str, owner: str
+    server: Server, client: str, owner: str
 ) -> None:
     token = TOKENS["KIRISHIMA_ADMIN_TOKEN"] if owner == "admin" else get_token(owner)
     answer = server.request(ENDPOINTS[client], "tools/list", token=token)
@@ -80,7 +80,7 @@ def test_token_is_valid_only_for_its_own_endpoint(
     ],
 )
 def test_request_without_the_exact_bearer_token_is_answered_with_401(
-    server: RunningServer, authorization: str | None
+    server: Server, authorization: str | None
 ) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
     answer = server.send("/mcp/", b"{}", headers)
@@ -88,13 +88,13 @@ def test_request_without_the_exact_bearer_token_is_answered_with_401(
     assert answer.headers["www-authenticate"].startswith("Bearer realm=")
 
 
-def test_bearer_scheme_is_case_insensitive(server: RunningServer) -> None:
+def test_bearer_scheme_is_case_insensitive(server: Server) -> None:
     headers = {"Authorization": f"bEARER {get_token('internal')}"}
     assert server.send("/mcp/", b"{}", headers).status != 401
 
 
 def test_admin_listing_shows_each_clients_tools_to_the_admin_token_only(
-    server: RunningServer,
+    server: Server,
 ) -> None:
     for token in (None, *(get_token(client) for client in ENDPOINTS)):
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
@@ -111,13 +111,13 @@ def test_admin_listing_shows_each_clients_tools_to_the_admin_token_only(
     assert server.send(ADMIN, b"", authorized, "POST").status == 405
 
 
-def test_health_needs_no_token_and_accepts_any_host(server: RunningServer) -> None:
+def test_health_needs_no_token_and_accepts_any_host(server: Server) -> None:
     answer = server.send("/health", method="GET", headers={"Host": "10.0.0.7"})
     assert (answer.status, json.loads(answer.body)) == (200, {"status": "ok"})
 
 
 @pytest.mark.parametrize("path", ["/", "/mcp/unknown/", "/mcp/internal/", "/mcp//"])
-def test_unknown_paths_are_answered_with_404(server: RunningServer, path: str) -> None:
+def test_unknown_paths_are_answered_with_404(server: Server, path: str) -> None:
     assert server.request(path, "tools/list", token=get_token("internal")).status == 404
 
 
@@ -138,7 +138,7 @@ def test_unknown_paths_are_answered_with_404(server: RunningServer, path: str) -
     ],
 )
 def test_foreign_hosts_and_origins_are_refused(
-    server: RunningServer, headers: dict[str, str], status: int
+    server: Server, headers: dict[str, str], status: int
 ) -> None:
 
     body, usual = rpc("tools/list")
@@ -149,15 +149,13 @@ def test_foreign_hosts_and_origins_are_refused(
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
-def test_endpoint_allows_only_post(server: RunningServer, method: str) -> None:
+def test_endpoint_allows_only_post(server: Server, method: str) -> None:
     authorized = {"Authorization": f"Bearer {get_token('internal')}"}
     answer = server.send("/mcp/", b"", authorized, method)
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
-def test_json_log_has_one_object_per_line_without_query_strings(
-    server: RunningServer,
-) -> None:
+def test_json_log_has_one_object_per_line_without_query_strings(server: Server) -> None:
     before = len(server.lines)
     authorized = {"Authorization": f"Bearer {get_token('copilot')}"}
     server.send("/mcp/copilot/?secret=query-7c", b"{}", authorized)
@@ -168,9 +166,7 @@ def test_json_log_has_one_object_per_line_without_query_strings(
         assert {"time", "level", "name", "message"} <= set(record)
 
 
-def test_call_is_logged_once_without_a_line_for_its_request(
-    server: RunningServer,
-) -> None:
+def test_call_is_logged_once_without_a_line_for_its_request(server: Server) -> None:
     call = {"name": "get_personality", "arguments": {}}
     # Log lines of earlier requests are written before the line of this request.
     before = len(server.lines)
@@ -199,14 +195,14 @@ def test_call_is_logged_once_without_a_line_for_its_request(
     assert (record["name"], record["request_id"]) == ("toolcast.calls", "1")
 
 
-def test_startup_log_has_the_url_of_each_endpoint(server: RunningServer) -> None:
+def test_startup_log_has_each_endpoint_url(server: Server) -> None:
     lines = [json.loads(line) for line in server.log.splitlines()]
     urls = {line["client"]: line["url"] for line in lines if "url" in line}
     base = f"http://127.0.0.1:{server.port}"
     assert urls == {client: base + path for client, path in ENDPOINTS.items()}
 
 
-def test_json_log_contains_no_terminal_escape_codes(server: RunningServer) -> None:
+def test_json_log_contains_no_terminal_escape_codes(server: Server) -> None:
     lines = [json.loads(line) for line in server.log.splitlines()]
     assert any("Uvicorn running" in line["message"] for line in lines)
     for line in lines:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.serving import Response, RunningServer, rpc, run_server
+from tests.http.serving import Response, Server, rpc, run_server
 
 TOKENS = {
     "KIRISHIMA_TOKEN_INTERNAL": "internal-token-1c",
@@ -30,7 +30,7 @@ eras = pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"]
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
+def server() -> Iterator[Server]:
     with run_server("--log-format", "json", "--local-tools", env=TOKENS) as running:
         yield running
         # The log is checked once, after the last test of this module.
@@ -51,7 +51,7 @@ def server() -> Iterator[RunningServer]:
 
 
 def send_body(
-    server: RunningServer, path: str, body: bytes, *, modern: bool = False
+    server: Server, path: str, body: bytes, *, modern: bool = False
 ) -> Response:
     """Send a body with the headers and the token of a valid request."""
     _, headers = rpc("tools/list", modern=modern)
@@ -60,7 +60,7 @@ def send_body(
 
 
 def test_request_log_line_is_written_only_for_calls_with_error_status(
-    server: RunningServer,
+    server: Server,
 ) -> None:
     """Each call has a log line of its own; a request with status 200 adds none."""
     call = {"name": "unknown_tool", "arguments": {}}
@@ -75,7 +75,7 @@ def test_request_log_line_is_written_only_for_calls_with_error_status(
 
 
 @each_path
-def test_wrong_token_is_answered_with_401(server: RunningServer, path: str) -> None:
+def test_wrong_token_is_answered_with_401(server: Server, path: str) -> None:
     answer = server.request(path, "tools/list", {"note": MARK}, token=f"{MARK}-token")
     assert answer.status == 401
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
@@ -84,7 +84,7 @@ def test_wrong_token_is_answered_with_401(server: RunningServer, path: str) -> N
 @each_path
 @pytest.mark.parametrize("is_declared", [True, False])
 def test_body_over_four_mebibytes_is_answered_with_413(
-    server: RunningServer, path: str, is_declared: bool
+    server: Server, path: str, is_declared: bool
 ) -> None:
     """The limit applies to a declared length and to chunks."""
     size = 4 * 1024 * 1024 + 1
@@ -116,7 +116,7 @@ def test_body_over_four_mebibytes_is_answered_with_413(
     ],
 )
 def test_invalid_json_is_a_parse_error(
-    server: RunningServer, path: str, modern: bool, body: bytes, code: int
+    server: Server, path: str, modern: bool, body: bytes, code: int
 ) -> None:
     answer = send_body(server, path, body, modern=modern)
     assert (answer.status, answer.message["error"]["code"]) == (400, code)
@@ -140,8 +140,8 @@ def test_invalid_json_is_a_parse_error(
     ],
     ids=str,
 )
-def test_invalid_json_rpc_message_is_answered_with_400(
-    server: RunningServer, path: str, modern: bool, message: Any
+def test_invalid_json_rpc_message_is_answered_with_400_and_an_error_code(
+    server: Server, path: str, modern: bool, message: Any
 ) -> None:
     answer = send_body(server, path, json.dumps(message).encode(), modern=modern)
     assert answer.status == 400, answer.body
@@ -153,7 +153,7 @@ def test_invalid_json_rpc_message_is_answered_with_400(
 @pytest.mark.parametrize("levels", [201, 10_000, 100_000])
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
 def test_json_nested_deeper_than_200_levels_is_answered_with_400(
-    server: RunningServer, path: str, modern: bool, levels: int, opening: bytes
+    server: Server, path: str, modern: bool, levels: int, opening: bytes
 ) -> None:
     head = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
     closing = b"]" if opening == b"[" else b"}"
@@ -170,7 +170,7 @@ def test_json_nested_deeper_than_200_levels_is_answered_with_400(
         )
 
 
-def test_brackets_inside_strings_do_not_count_as_nesting(server: RunningServer) -> None:
+def test_brackets_inside_strings_do_not_count_as_nesting(server: Server) -> None:
     call = {"name": "get_personality", "arguments": {"x": '[{"\\' * 10_000}}
     answer = server.request("/mcp/", "tools/call", call, token=PATHS["/mcp/"])
     assert answer.status == 200
@@ -182,8 +182,8 @@ def test_brackets_inside_strings_do_not_count_as_nesting(server: RunningServer) 
 @pytest.mark.parametrize(
     "name", ["m4rk3r", "", "../m4rk3r", "memory\u0000", "x" * 10_000]
 )
-def test_unknown_tool_is_named_in_the_error(
-    server: RunningServer, path: str, modern: bool, name: str
+def test_unknown_tool_is_an_error_with_its_name(
+    server: Server, path: str, modern: bool, name: str
 ) -> None:
     body, headers = rpc("tools/call", {"name": name, "arguments": {}}, modern=modern)
     if not name.isprintable() or len(name) > 1000:
@@ -201,8 +201,8 @@ def test_unknown_tool_is_named_in_the_error(
 @each_path
 @eras
 @pytest.mark.parametrize("method", ["tools/m4rk3r", "prompts/list", "initialized"])
-def test_unknown_method_is_a_method_not_found_error(
-    server: RunningServer, path: str, modern: bool, method: str
+def test_unknown_method_has_error_code_minus_32601(
+    server: Server, path: str, modern: bool, method: str
 ) -> None:
     answer = server.request(path, method, token=PATHS[path], modern=modern)
     assert answer.message["error"]["code"] == -32601
@@ -220,7 +220,7 @@ def test_unknown_method_is_a_method_not_found_error(
     ],
 )
 def test_invalid_arguments_are_reported_in_an_error_result(
-    server: RunningServer, modern: bool, arguments: Any, problem: str
+    server: Server, modern: bool, arguments: Any, problem: str
 ) -> None:
     """The model can read a result and correct the call."""
     call = {"name": "memory", "arguments": arguments}
@@ -236,7 +236,7 @@ def test_invalid_arguments_are_reported_in_an_error_result(
 @eras
 @pytest.mark.parametrize("arguments", ["m4rk3r", [1], 7])
 def test_arguments_that_are_not_an_object_are_invalid_params(
-    server: RunningServer, path: str, modern: bool, arguments: Any
+    server: Server, path: str, modern: bool, arguments: Any
 ) -> None:
     call = {"name": "memory", "arguments": arguments}
     answer = server.request(path, "tools/call", call, token=PATHS[path], modern=modern)
@@ -253,7 +253,7 @@ def test_arguments_that_are_not_an_object_are_invalid_params(
     ],
 )
 def test_unsupported_content_type_accept_or_protocol_version_is_rejected(
-    server: RunningServer, headers: dict[str, str], status: tuple[int, ...]
+    server: Server, headers: dict[str, str], status: tuple[int, ...]
 ) -> None:
     body, usual = rpc("tools/list")
     right = {"Authorization": f"Bearer {PATHS['/mcp/']}"}
@@ -262,11 +262,10 @@ def test_unsupported_content_type_accept_or_protocol_version_is_rejected(
 
 
 @pytest.mark.parametrize(
-    "origins",
-    [("http://localhost", "http://evil.example"), ("http://localhost",) * 2],
+    "origins", [("http://localhost", "http://evil.example"), ("http://localhost",) * 2]
 )
 def test_request_with_two_origin_headers_is_forbidden(
-    server: RunningServer, origins: tuple[str, str]
+    server: Server, origins: tuple[str, str]
 ) -> None:
     body, headers = rpc("tools/list")
     headers["Authorization"] = f"Bearer {PATHS['/mcp/']}"
@@ -275,9 +274,7 @@ def test_request_with_two_origin_headers_is_forbidden(
     assert server.send("/mcp/", body, headers).status == 403
 
 
-def test_websocket_upgrade_without_token_is_answered_with_401(
-    server: RunningServer,
-) -> None:
+def test_websocket_upgrade_without_token_is_answered_with_401(server: Server) -> None:
     upgrade = {
         "Connection": "Upgrade",
         "Upgrade": "websocket",
@@ -288,9 +285,7 @@ def test_websocket_upgrade_without_token_is_answered_with_401(
     assert answer.status == 401
 
 
-def test_admin_endpoint_rejects_wrong_tokens_and_invalid_bodies(
-    server: RunningServer,
-) -> None:
+def test_admin_endpoint_rejects_wrong_tokens_and_invalid_bodies(server: Server) -> None:
     path = "/api/admin/list-mcp-tools"
     assert (
         server.send(path, b"", {"Authorization": f"Bearer {MARK}"}, "GET").status == 401
@@ -305,6 +300,6 @@ def test_admin_endpoint_rejects_wrong_tokens_and_invalid_bodies(
     assert server.send(path, b" " * 5_000_000, right, "GET").status == 413
 
 
-def test_server_still_lists_tools_after_invalid_requests(server: RunningServer) -> None:
+def test_server_still_lists_tools_after_invalid_requests(server: Server) -> None:
     answer = server.request("/mcp/", "tools/list", token=PATHS["/mcp/"])
     assert answer.status == 200

@@ -75,8 +75,6 @@ def make_request(
 ) -> httpx.Request:
     params = {"name": tool, "arguments": arguments}
     body, headers = rpc("tools/call", params, modern=modern)
-    headers["Accept"] = "application/json, text/event-stream"
-    headers["Content-Type"] = "application/json"
     return client.build_request("POST", "/mcp/", content=body, headers=headers)
 
 
@@ -100,7 +98,7 @@ async def call_in_parallel(
 
 
 @pytest.mark.parametrize(("modern", "case"), [*zip(cycle([False, True]), LARGE)])
-async def test_calls_with_large_arguments_block_others_for_less_than_half_the_time(
+async def test_calls_with_large_arguments_block_the_loop_for_less_than_half_the_time(
     case: str, modern: bool
 ) -> None:
     arguments = {"action": "create", "memory": LARGE[case]}
@@ -110,7 +108,7 @@ async def test_calls_with_large_arguments_block_others_for_less_than_half_the_ti
 
 
 @pytest.mark.parametrize("modern", [False, True])
-async def test_calls_with_large_results_block_others_for_less_than_half_the_time(
+async def test_calls_with_large_results_block_the_loop_for_less_than_half_the_time(
     modern: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guide = tmp_path / "guide.toml"

@@ -154,8 +154,8 @@ def test_issuer_without_environment_is_empty() -> None:
     assert (issuer.issuer, issuer.public_url, issuer.hosts) == ("", "", ())
 
 
-def test_scope_grants_access_to_the_endpoints_of_its_clients() -> None:
-    """A scope without clients does not grant access to an endpoint with one."""
+def test_scope_grants_access_to_its_clients_endpoints() -> None:
+    """Endpoints without a client accept any scope."""
     issuer, _ = Issuer.from_environment(
         OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), ISSUER_ENVIRONMENT
     )

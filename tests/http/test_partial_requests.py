@@ -47,12 +47,7 @@ class GuardedApp:
     async def handle(self, *headers: tuple[bytes, bytes], **scope: Any) -> list[int]:
         """Send a request through a guard with one token; return the response statuses."""
         guarded = Guard(
-            self.app,
-            AllowedHosts(["a"]),
-            Tokens("T", ("t0k",)),
-            "tests",
-            ("POST",),
-            10,
+            self.app, AllowedHosts(["a"]), Tokens("T", ("t0k",)), "tests", ("POST",), 10
         )
         scope = {"type": "http", "method": "POST", "headers": list(headers), **scope}
         await guarded(scope, self.receive, self.send)
@@ -126,10 +121,10 @@ async def test_missing_body_is_answered_with_408_after_the_timeout(
     monkeypatch.setattr(request_limits, "BODY_TIMEOUT_S", 0.05)
     app = GuardedApp()
 
-    async def receive_nothing() -> dict[str, Any]:
+    async def wait_forever() -> dict[str, Any]:
         return cast(dict[str, Any], await asyncio.Future())
 
-    app.receive = receive_nothing  # type: ignore[method-assign]
+    app.receive = wait_forever  # type: ignore[method-assign]
     extensions = {} if has_arrived is None else {ARRIVED: lambda: has_arrived}
     async with asyncio.timeout(5):
         assert await app.handle(HOST, VALID_TOKEN, extensions=extensions) == [408]
@@ -262,7 +257,7 @@ async def test_expect_continue_is_answered_before_the_body_is_sent() -> None:
             assert (await reader.readuntil(b" abc")).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_head_of_a_streamed_response_is_sent_before_its_body() -> None:
+async def test_streamed_response_head_is_sent_before_its_body() -> None:
     may_continue = asyncio.Event()
 
     async def streaming(scope: Any, receive: Any, send: Any) -> None:

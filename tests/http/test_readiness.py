@@ -99,7 +99,7 @@ def test_ready_needs_no_token_and_accepts_any_host() -> None:
     ],
     ids=["import", "syntax", "exit", "no function", "empty"],
 )
-def test_unimportable_handler_makes_server_not_ready_and_is_logged(
+def test_server_with_unimportable_handler_is_not_ready_and_logs_it(
     tmp_path: Path, source: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     package, name = make_package(tmp_path, source)
@@ -132,7 +132,7 @@ def test_server_is_ready_only_if_the_ledger_can_be_opened(
     assert str(path) not in json.dumps(broken)
 
 
-def test_ledger_that_cannot_be_written_makes_server_not_ready(tmp_path: Path) -> None:
+def test_server_with_unwritable_ledger_is_not_ready(tmp_path: Path) -> None:
     package, name = make_package(tmp_path, "def work(): return 1\n", persistent=True)
     path = tmp_path / "calls.sqlite3"
     settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(path))
@@ -148,7 +148,7 @@ def test_ledger_that_cannot_be_written_makes_server_not_ready(tmp_path: Path) ->
     assert request_readiness(registry) == [(503, failed)]
 
 
-def test_ledger_timeout_makes_server_not_ready_until_the_ledger_responds(
+def test_server_is_not_ready_until_a_slow_ledger_responds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     package, name = make_package(tmp_path, "def work(): return 1\n", persistent=True)
@@ -167,7 +167,7 @@ def test_ledger_timeout_makes_server_not_ready_until_the_ledger_responds(
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_missing_ledger_function_makes_server_not_ready(
+def test_server_with_missing_ledger_function_is_not_ready(
     tmp_path: Path, exists: bool
 ) -> None:
     source = "def work(): return 1\n" + "def sink(record): ...\n" * exists

@@ -108,7 +108,7 @@ async def send_through_guard(
 @pytest.mark.parametrize(
     ("size", "waits"), [(10_000, []), (10_001, ["a thread", "a turn"])]
 )
-async def test_body_over_10000_bytes_is_parsed_in_a_thread(
+async def test_body_over_10000_bytes_is_parsed_in_a_thread_and_waits_for_a_turn(
     size: int, waits: list[str]
 ) -> None:
     turns = await send_through_guard(b'"' + b"a" * (size - 2) + b'"', [])

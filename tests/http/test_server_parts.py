@@ -98,13 +98,7 @@ def test_guard_receives_tool_name_and_headers_and_can_refuse_a_call(
     params = {"name": "get_personality", "arguments": {}}
     for extra, is_refused in (({}, False), ({"X-Who": "me"}, True)):
         body, headers = rpc("tools/call", params)
-        usual = {
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-        }
-        answer = client.post(
-            "/mcp/", content=body, headers={**usual, **headers, **extra}
-        )
+        answer = client.post("/mcp/", content=body, headers={**headers, **extra})
         assert answer.status_code == 200
         assert ("not now" in answer.text) == is_refused
     assert part.events[-2:] == [("get_personality", None), ("get_personality", "me")]
@@ -118,11 +112,7 @@ def test_endpoint_path_may_have_a_trailing_slash(
     client: TestClient, path: str, status: int
 ) -> None:
     body, headers = rpc("tools/list")
-    usual = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-    }
-    answer = client.post(path, content=body, headers={**usual, **headers})
+    answer = client.post(path, content=body, headers=headers)
     assert answer.status_code == status
 
 

@@ -19,9 +19,7 @@ from tests.http.serving import ROOT, run_server
 @pytest.mark.parametrize(
     "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
 )
-async def test_sdk_client_lists_and_calls_the_tools_of_a_client_endpoint(
-    mode: Any,
-) -> None:
+async def test_sdk_client_lists_and_calls_tools_at_a_client_endpoint(mode: Any) -> None:
     with run_server("--local-tools") as server:
         url = f"http://127.0.0.1:{server.port}/mcp/copilot/"
         async with Client(url, mode=mode) as client:
@@ -90,6 +88,7 @@ def test_server_with_missing_or_equal_tokens_or_bad_override_does_not_start(
 
 
 def test_each_call_is_an_opentelemetry_span_without_arguments(tmp_path: Path) -> None:
+    """Spans have the tool, client and outcome; an invalid call has the status ERROR."""
     pytest.importorskip("opentelemetry.sdk")
     program = """
 import json
@@ -97,15 +96,15 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-kept = InMemorySpanExporter()
+exporter = InMemorySpanExporter()
 provider = TracerProvider()
-provider.add_span_processor(SimpleSpanProcessor(kept))
+provider.add_span_processor(SimpleSpanProcessor(exporter))
 trace.set_tracer_provider(provider)
 from generated.kirishima.registry import call_tool_sync
 call_tool_sync("get_personality", {}, "copilot")
 call_tool_sync("memory", {"action": "s3cret"}, "internal")
 print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
-                  for s in kept.get_finished_spans()]))
+                  for s in exporter.get_finished_spans()]))
 """
     process = subprocess.run(
         [sys.executable, "-c", program],
@@ -130,7 +129,7 @@ print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
 
 
 def test_startup_log_names_each_endpoint_url_and_token_variable() -> None:
-    """The token itself is not logged."""
+    """Tokens are not logged, and missing ones are reported."""
     token = {"KIRISHIMA_TOKEN_INTERNAL": "not-to-be-logged"}
     with run_server(env=token) as server:
         server.wait_for_log("serving `external`")
@@ -146,7 +145,7 @@ def test_startup_log_names_each_endpoint_url_and_token_variable() -> None:
         assert "not-to-be-logged" not in server.log
 
 
-def test_startup_log_of_a_single_client_server_names_only_its_endpoint() -> None:
+def test_single_client_server_logs_only_its_endpoint_at_startup() -> None:
     with run_server("--client", "copilot", "--path", "/tools/") as server:
         server.wait_for_log("serving")
         lines = [line for line in server.log.splitlines() if "serving" in line]

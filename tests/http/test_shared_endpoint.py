@@ -150,7 +150,7 @@ def server(project: Project) -> McpServer:
     return server
 
 
-def test_package_of_a_newer_runtime_level_raises_import_error(
+def test_package_for_a_newer_runtime_level_raises_import_error(
     project: Project,
 ) -> None:
     package = project.root / "shared_desk/desk/__init__.py"
@@ -177,27 +177,23 @@ def client(server: McpServer) -> Iterator[TestClient]:
 
 def request(
     client: TestClient,
-    client_name: str,
+    caller: str,
     method: str,
     params: Mapping[str, Any] | None = None,
     token: str = "",
 ) -> Any:
     body, headers = rpc(method, params)
-    headers |= {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "Authorization": f"Bearer {token or f'{client_name}-token'}",
-    }
-    answer = client.post(PATHS[client_name], content=body, headers=headers)
+    headers["Authorization"] = f"Bearer {token or f'{caller}-token'}"
+    answer = client.post(PATHS[caller], content=body, headers=headers)
     if answer.status_code != 200:
         return answer.status_code
     data = [line for line in answer.text.splitlines() if line.startswith("data:")]
     return json.loads(data[-1][5:] if data else answer.text)
 
 
-def call(client: TestClient, client_name: str, name: str, **arguments: Any) -> Any:
+def call(client: TestClient, caller: str, name: str, **arguments: Any) -> Any:
     params = {"name": name, "arguments": arguments}
-    answer = request(client, client_name, "tools/call", params)
+    answer = request(client, caller, "tools/call", params)
     if "error" in answer:
         return answer["error"]["message"]
     [block] = answer["result"]["content"]
@@ -206,38 +202,31 @@ def call(client: TestClient, client_name: str, name: str, **arguments: Any) -> A
     )
 
 
-@pytest.mark.parametrize("client_name", LISTS)
+@pytest.mark.parametrize("caller", LISTS)
 def test_client_lists_the_tools_that_its_toolsets_grant(
-    client: TestClient, server: McpServer, client_name: str
+    client: TestClient, server: McpServer, caller: str
 ) -> None:
-    listed = request(client, client_name, "tools/list")["result"]["tools"]
-    assert [tool["name"] for tool in listed] == LISTS[client_name]
-    registries = [
-        member.registry
-        for member in server.toolsets
-        if client_name in member.registry.clients
-    ]
-    assert LISTS[client_name] == [
-        name
-        for registry in registries
-        for name in registry.names(client_name, target="mcp")
-    ]
+    listed = request(client, caller, "tools/list")["result"]["tools"]
+    assert [tool["name"] for tool in listed] == LISTS[caller]
+    registries = [member.registry for member in server.toolsets]
+    granted = [r.names(caller, target="mcp") for r in registries if caller in r.clients]
+    assert LISTS[caller] == [name for names in granted for name in names]
 
 
-@pytest.mark.parametrize("client_name", LISTS)
+@pytest.mark.parametrize("caller", LISTS)
 def test_call_runs_in_the_tools_own_toolset_or_is_unknown_to_the_client(
-    client: TestClient, client_name: str
+    client: TestClient, caller: str
 ) -> None:
     for name in ("read_note", "write_note", "list_plans", "drop_plan"):
         toolset = "notes" if "note" in name else "plans"
-        answer = call(client, client_name, name, word="w")
-        if name in LISTS[client_name]:
-            assert answer == {"from": toolset, "word": "w", "client": client_name}
+        answer = call(client, caller, name, word="w")
+        if name in LISTS[caller]:
+            assert answer == {"from": toolset, "word": "w", "client": caller}
         else:
             assert answer == f"Unknown tool: {name}"
 
 
-def test_validation_former_names_and_ledger_follow_the_tools_toolset(
+def test_validation_renamed_tools_and_ledger_follow_the_tools_toolset(
     client: TestClient, project: Project
 ) -> None:
     assert "`x` is not a parameter" in call(client, "planner", "list_plans", x=1)
@@ -248,33 +237,33 @@ def test_validation_former_names_and_ledger_follow_the_tools_toolset(
 
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("owner", [*LISTS, "admin"])
-@pytest.mark.parametrize("client_name", LISTS)
+@pytest.mark.parametrize("caller", LISTS)
 def test_token_is_valid_only_for_its_own_clients_path(
-    client: TestClient, client_name: str, owner: str
+    client: TestClient, caller: str, owner: str
 ) -> None:
-    answer = request(client, client_name, "tools/list", token=f"{owner}-token")
-    assert (answer == 401) == (client_name != owner)
+    answer = request(client, caller, "tools/list", token=f"{owner}-token")
+    assert (answer == 401) == (caller != owner)
 
 
-def test_resources_prompts_and_skills_of_all_toolsets_are_listed_per_client(
+def test_clients_list_the_resources_prompts_and_skills_that_each_toolset_grants(
     client: TestClient,
 ) -> None:
-    for client_name, guides in {
+    for caller, guides in {
         "assistant": ["notes", "plans"],
         "guest": ["notes"],
         "planner": ["plans"],
     }.items():
-        listed = request(client, client_name, "resources/list")["result"]["resources"]
+        listed = request(client, caller, "resources/list")["result"]["resources"]
         skills = [f"skill://{g}/SKILL.md" for g in guides]
         assert [entry["uri"] for entry in listed] == [
             *(f"desk://{g}/guide" for g in guides),
             *skills,
         ]
-        listed = request(client, client_name, "skills/list")["result"]["skills"]
+        listed = request(client, caller, "skills/list")["result"]["skills"]
         assert [entry["uri"] for entry in listed] == skills
         for guide in ("notes", "plans"):
             params = {"uri": f"desk://{guide}/guide"}
-            answer = request(client, client_name, "resources/read", params)
+            answer = request(client, caller, "resources/read", params)
             if guide in guides:
                 [contents] = answer["result"]["contents"]
                 assert contents["text"] == f"{guide}: the guide"
@@ -282,7 +271,7 @@ def test_resources_prompts_and_skills_of_all_toolsets_are_listed_per_client(
                 assert answer["error"]["message"] == "Resource not found"
             params = {"uri": f"skill://{guide}/SKILL.md"}
             for method in ("skills/get", "resources/read"):
-                assert ("result" in request(client, client_name, method, params)) == (
+                assert ("result" in request(client, caller, method, params)) == (
                     guide in guides
                 )
     prompts = request(client, "assistant", "prompts/list")["result"]["prompts"]
@@ -292,6 +281,7 @@ def test_resources_prompts_and_skills_of_all_toolsets_are_listed_per_client(
 def test_initialize_ready_and_admin_listing_describe_the_shared_server(
     client: TestClient, server: McpServer
 ) -> None:
+    """Initialization returns the endpoint's title and the joined instructions."""
     params = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
@@ -304,8 +294,8 @@ def test_initialize_ready_and_admin_listing_describe_the_shared_server(
     headers = {"Authorization": "Bearer admin-token"}
     listed = client.get("/api/admin/list-mcp-tools", headers=headers).json()
     assert {
-        client_name: [tool["name"] for tool in entry["tools"]]
-        for client_name, entry in listed["clients"].items()
+        caller: [tool["name"] for tool in entry["tools"]]
+        for caller, entry in listed["clients"].items()
     } == LISTS
 
 
@@ -354,7 +344,7 @@ def test_generated_snapshot_test_fails_if_a_tool_is_missing(
 
 
 @pytest.mark.slow
-def test_preflight_reports_missing_settings_of_the_shared_server(
+def test_preflight_reports_missing_settings_for_the_shared_server(
     project: Project,
 ) -> None:
     output = project.toolcast("check", "--preflight").stderr

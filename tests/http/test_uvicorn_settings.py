@@ -75,6 +75,7 @@ def fake_uvicorn(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_single_process_runs_uvicorn_with_restrictive_settings(
     fake_uvicorn: Any,
 ) -> None:
+    """Proxy headers, the server header, the access log and WebSockets are disabled."""
     serve_http(SERVER, HttpOptions())
     assert fake_uvicorn.log == [("text", "info"), "run"]
     settings = vars(fake_uvicorn.settings)
@@ -82,7 +83,7 @@ def test_single_process_runs_uvicorn_with_restrictive_settings(
     assert settings["backlog"] == 50
     assert settings["timeout_graceful_shutdown"] == 10
     assert (settings["host"], settings["port"]) == ("127.0.0.1", 8000)
-    # Proxy headers are not trusted, and responses do not name the server software.
+
     for name in ("factory", "access_log", "proxy_headers", "server_header"):
         assert settings[name] is False
     assert (settings["log_config"], settings["ws"]) == (None, "none")
@@ -91,6 +92,7 @@ def test_single_process_runs_uvicorn_with_restrictive_settings(
 def test_workers_share_a_socket_and_import_the_application_by_name(
     fake_uvicorn: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Listening, the endpoint log and the supervision are the parent's tasks."""
     monkeypatch.setenv("TOOLCAST_HTTP_WORKER", "")
     options = HttpOptions(host="::1", workers=2, grace=3, log_level="error")
     serve_http(SERVER, options)
@@ -112,7 +114,7 @@ def test_workers_share_a_socket_and_import_the_application_by_name(
     )
 
 
-def test_worker_receives_all_options(
+def test_worker_reads_all_options_from_json_in_its_environment(
     fake_uvicorn: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = HttpOptions(port=1, replica=True, client="a", path="/a", local_tools=True)
@@ -131,10 +133,10 @@ def test_worker_receives_all_options(
         (HttpOptions(local_tools=True), False, False),
     ],
 )
-def test_application_is_built_as_one_of_several_with_workers_or_replicas(
+def test_workers_or_replica_build_the_application_for_several_processes(
     monkeypatch: pytest.MonkeyPatch, options: Any, several: bool, external: bool
 ) -> None:
-    """Local tools only disables external servers."""
+    """Option `local_tools` only disables external servers."""
     arguments: list[Any] = []
 
     def listening_at(*_: Any, several: bool) -> str:

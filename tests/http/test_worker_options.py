@@ -11,29 +11,29 @@ from toolcast_runtime.http import SettingsError, runner
 
 
 @pytest.fixture
-def settings_used(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def used(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The arguments that the application of a worker is built from."""
-    used: dict[str, Any] = {}
+    received: dict[str, Any] = {}
 
     def listening(server: Any, settings: Any, host: str, *, several: bool) -> str:
-        used.update(server=server, settings=settings, host=host, several=several)
+        received.update(server=server, settings=settings, host=host, several=several)
         return "listening"
 
     def app(server: Any, listening: Any, *, is_one_of_several: bool) -> str:
-        used.update(listening=listening, is_one_of_several=is_one_of_several)
+        received.update(listening=listening, is_one_of_several=is_one_of_several)
         return "app"
 
     def ending(app: Any, ending: Any, registry: Any) -> str:
-        used.update(ending=vars(ending), app=app)
+        received.update(ending=vars(ending), app=app)
         return "ending app"
 
     monkeypatch.setattr(runner, "resolve_listen_settings", listening)
     monkeypatch.setattr(runner, "build_http_app", app)
     monkeypatch.setattr(runner, "wrap_lifespan", ending)
     monkeypatch.setattr(
-        runner, "write_logs", lambda *arguments: used.update(logs=arguments)
+        runner, "write_logs", lambda *arguments: received.update(logs=arguments)
     )
-    return used
+    return received
 
 
 def build_worker(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
@@ -54,26 +54,23 @@ def build_worker(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
         ({"workers": 2, "replica": True}, True),
     ],
 )
-def test_application_is_one_of_several_with_workers_or_as_a_replica(
-    settings_used: dict[str, Any],
+def test_worker_app_is_built_for_several_processes_with_workers_or_replica(
+    used: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
     options: dict[str, Any],
     several: bool,
 ) -> None:
     build_worker(monkeypatch, **options)
-    assert settings_used["several"] is settings_used["is_one_of_several"] is several
+    assert used["several"] is used["is_one_of_several"] is several
 
 
 def test_worker_applies_host_log_client_path_and_grace_options(
-    settings_used: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    used: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build_worker(monkeypatch)
-    assert (settings_used["host"], settings_used["logs"]) == (
-        "127.0.0.1",
-        ("text", "info"),
-    )
-    assert settings_used["server"].external is True
-    assert settings_used["settings"] is settings_used["server"].http
+    assert (used["host"], used["logs"]) == ("127.0.0.1", ("text", "info"))
+    assert used["server"].external is True
+    assert used["settings"] is used["server"].http
     build_worker(
         monkeypatch,
         host="::1",
@@ -84,20 +81,18 @@ def test_worker_applies_host_log_client_path_and_grace_options(
         client="copilot",
         path="/own/",
     )
-    assert settings_used["host"] == "::1"
-    assert {7, True} <= {*settings_used["ending"].values()}
-    assert settings_used["logs"] == ("json", "error")
-    assert settings_used["server"].external is False
-    (endpoint,) = settings_used["settings"].endpoints
+    assert used["host"] == "::1"
+    assert {7, True} <= {*used["ending"].values()}
+    assert used["logs"] == ("json", "error")
+    assert used["server"].external is False
+    (endpoint,) = used["settings"].endpoints
     assert (endpoint.client, endpoint.path) == ("copilot", "/own/")
     build_worker(monkeypatch, client="copilot")
-    assert [endpoint.path for endpoint in settings_used["settings"].endpoints] == [
-        "/mcp/"
-    ]
+    assert [endpoint.path for endpoint in used["settings"].endpoints] == ["/mcp/"]
 
 
 def test_client_without_endpoint_is_refused(
-    settings_used: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    used: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(SettingsError, match="the client `nobody` has no endpoint"):
         build_worker(monkeypatch, client="nobody")

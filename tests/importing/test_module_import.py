@@ -257,6 +257,7 @@ def test_second_import_reports_handlers_to_add_or_remove(imported_copy: Path) ->
 
 
 def test_own_fields_stay_after_an_import(imported_copy: Path) -> None:
+    """A changed handler and an added permission are not overwritten."""
     path = imported_copy / "specs/shop/add.yaml"
     text = path.read_text("utf-8").replace("handlers.shop:add", "handlers.own:add")
     path.write_text(f"{text}permission: math\n", "utf-8")
@@ -302,6 +303,7 @@ def test_check_compares_adapted_function_signatures(
 def test_missing_adapter_source_is_a_finding(
     imported_copy: Path, old: str, new: str, message: str
 ) -> None:
+    """The `source` of `@adapt` must exist, except in other distributions."""
     path = imported_copy / "handlers/shop.py"
     path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
     # Modules of other distributions are not checked.

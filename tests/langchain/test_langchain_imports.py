@@ -1,4 +1,4 @@
-"""A heavy library is loaded by the module that needs it and by no other."""
+"""Heavy libraries that generated modules import."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEAVY += ["jsonschema", "uvicorn", "starlette", "httpx", "toolcast", "jinja2"]
 @pytest.mark.parametrize(
     "modules",
     [
-        # One after the other in one process: what each loads besides those before it.
+        # The modules are imported in this order in one process; each value lists the new libraries.
         {
             "registry": [],
             "mcp_server": [],
@@ -28,7 +28,9 @@ HEAVY += ["jsonschema", "uvicorn", "starlette", "httpx", "toolcast", "jinja2"]
         {"langchain_tools": ["langchain_core", "pydantic"]},
     ],
 )
-def test_what_an_import_loads(modules: dict[str, list[str]]) -> None:
+def test_generated_module_imports_only_the_heavy_libraries_it_needs(
+    modules: dict[str, list[str]],
+) -> None:
     program = (
         "import importlib, json, sys\n"
         "loaded, before = {}, set()\n"
@@ -40,9 +42,9 @@ def test_what_an_import_loads(modules: dict[str, list[str]]) -> None:
         "own = [m for m in sys.modules if m.startswith('examples.')]\n"
         "print(json.dumps([loaded, own]))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=True
     )
-    loaded, handlers = json.loads(done.stdout)
+    loaded, handlers = json.loads(process.stdout)
     assert loaded == modules
     assert handlers == [], "a handler is imported before it is called"

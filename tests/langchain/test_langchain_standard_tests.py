@@ -1,6 +1,6 @@
-"""Every wrapper of every toolset passes LangChain's own standard tests.
+"""LangChain's standard tests for the tools of every toolset.
 
-One of each toolset at once, the others with what takes long.
+Only the first tool of each toolset is not marked `slow`.
 """
 
 from __future__ import annotations
@@ -18,47 +18,49 @@ from tests.repository import own_project
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset, ToolSpec
 
-# Where the example would wait for somebody who never comes.
-AT_ONCE = {"wait_for_message": {"timeout_secs": 0}}
+# The example of the spec would wait for a message that never arrives.
+REPLACED_ARGUMENTS = {"wait_for_message": {"timeout_secs": 0}}
 
 
-def wrapped_tools() -> Iterator[tuple[Toolset, ToolSpec, str | None]]:
-    """Every tool with a wrapper, and a client that may have it."""
+def list_langchain_tools() -> Iterator[tuple[Toolset, ToolSpec, str | None]]:
+    """Yield every tool with a LangChain target, and a client that may call it."""
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     for toolset in workspace.toolsets:
         for tool in toolset.list_target_tools("langchain"):
             clients = [c.name for c in toolset.clients if toolset.is_offered(tool, c)]
-            assert clients or not toolset.clients, f"nobody may call {tool.name}"
+            assert clients or not toolset.clients, f"no client may call {tool.name}"
             yield toolset, tool, clients[0] if clients else None
 
 
-def standard_tests(
+def make_test_class(
     kind: type, toolset: str, tool: ToolSpec, client: Any, *, is_first: bool
 ) -> type:
-    """The standard tests of a kind for one tool, with the spec's first example."""
+    """Return a class of standard tests for a tool, with the spec's first example."""
     arguments = dict(tool.examples[0].arguments) if tool.examples else {}
-    arguments = AT_ONCE.get(tool.name, arguments)
+    arguments = REPLACED_ARGUMENTS.get(tool.name, arguments)
 
-    def wrapper(self: object) -> BaseTool:
+    def make_tool(self: object) -> BaseTool:
         module = importlib.import_module(f"generated.{toolset}.langchain_tools")
-        made: BaseTool = module.get_langchain_tool(tool.name, client)
-        return made
+        langchain_tool: BaseTool = module.get_langchain_tool(tool.name, client)
+        return langchain_tool
 
     members = {
-        "tool_constructor": property(wrapper),
+        "tool_constructor": property(make_tool),
         "tool_invoke_params_example": property(lambda self: dict(arguments)),
         "pytestmark": [] if is_first else [pytest.mark.slow],
     }
     return type(f"Test_{toolset}_{tool.name}_{kind.__name__}", (kind,), members)
 
 
-_seen: set[str] = set()
-for toolset, tool, client in wrapped_tools():
+_toolsets: set[str] = set()
+for toolset, tool, client in list_langchain_tools():
     for kind in (ToolsUnitTests, ToolsIntegrationTests):
-        first = toolset.name not in _seen
-        made = standard_tests(kind, toolset.name, tool, client, is_first=first)
-        globals()[made.__name__] = made
-    _seen.add(toolset.name)
-# Only the classes made of them are for pytest to collect.
-del kind, made, ToolsUnitTests, ToolsIntegrationTests
+        is_first = toolset.name not in _toolsets
+        test_class = make_test_class(
+            kind, toolset.name, tool, client, is_first=is_first
+        )
+        globals()[test_class.__name__] = test_class
+    _toolsets.add(toolset.name)
+# Pytest must collect only the generated classes.
+del kind, test_class, ToolsUnitTests, ToolsIntegrationTests

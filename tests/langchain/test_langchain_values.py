@@ -1,4 +1,4 @@
-"""What goes in reaches the handler as it is, and what it gives comes out as text."""
+"""LangChain tools: unchanged arguments, results as text, errors and cancellation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from langchain_core.tools import BaseTool, ToolException
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
-AWKWARD = (
+RESERVED_NAMES = (
     "config run_manager runtime self callbacks args kwargs from a-b class type "
     "input name tool_input state store tool_call_id arguments cls client "
     "registry _private schema"
@@ -62,7 +62,7 @@ async def setting():
     return {"setting": SETTING.get(), "thread": threading.current_thread().name}
 """
 
-NOTHING = """
+PLAIN_SPEC = """
 summary: Do it.
 parameters: {type: object, properties: {}, additionalProperties: false}
 handler: handlers.toy:NAME
@@ -70,16 +70,16 @@ handler: handlers.toy:NAME
 
 
 @pytest.fixture
-def toy(make_project: Callable[..., Any]) -> Iterator[Callable[[str], BaseTool]]:
-    """The wrapper of a tool of a toolset made for these tests."""
-    properties = "".join(f"    {name}: {{type: string}}\n" for name in AWKWARD)
+def get_tool(make_project: Callable[..., Any]) -> Iterator[Callable[[str], BaseTool]]:
+    """Return the function that gets LangChain tools of a generated toolset."""
+    properties = "".join(f"    {name}: {{type: string}}\n" for name in RESERVED_NAMES)
     echo = (
-        "summary: Give the arguments back.\n"
+        "summary: Return the arguments.\n"
         "parameters:\n  type: object\n  additionalProperties: false\n  properties:\n"
         f"{properties}handler: handlers.toy:echo\n"
     )
     plain = ("rows", "nothing", "text", "fails", "breaks", "blocks", "setting", "waits")
-    tools = {name: NOTHING.replace("NAME", name) for name in plain}
+    tools = {name: PLAIN_SPEC.replace("NAME", name) for name in plain}
     project = make_project(
         {"echo": echo, **tools},
         toolset="targets: {langchain: {}}\n",
@@ -89,7 +89,7 @@ def toy(make_project: Callable[..., Any]) -> Iterator[Callable[[str], BaseTool]]
     project.generate()
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(project.root))
-        # Cast a moment ago; no type checker can have seen it.
+        # The package was generated just now, so that type checkers do not know it.
         from toy_tools.toy.langchain_tools import (  # type: ignore[import-not-found]
             get_langchain_tool,
         )
@@ -101,42 +101,42 @@ def toy(make_project: Callable[..., Any]) -> Iterator[Callable[[str], BaseTool]]
         del sys.modules[module]
 
 
-def through_tool_node(tool: BaseTool, arguments: dict[str, Any]) -> ToolMessage:
-    """The answer of LangGraph's ToolNode, which injects arguments of its own."""
+def invoke_in_tool_node(tool: BaseTool, arguments: dict[str, Any]) -> ToolMessage:
+    """Return the message of LangGraph's ToolNode, which injects arguments of its own."""
     graph = StateGraph(MessagesState)
     graph.add_node("tools", ToolNode([tool]))
     graph.add_edge(START, "tools")
     graph.add_edge("tools", END)
     call = {"name": tool.name, "args": arguments, "id": "1", "type": "tool_call"}
-    message = AIMessage("", tool_calls=[call])
-    answer = graph.compile().invoke({"messages": [message]})["messages"][-1]
-    assert isinstance(answer, ToolMessage)
-    return answer
+    request = AIMessage("", tool_calls=[call])
+    message = graph.compile().invoke({"messages": [request]})["messages"][-1]
+    assert isinstance(message, ToolMessage)
+    return message
 
 
-def test_arguments_of_any_name_reach_the_handler(
-    toy: Callable[[str], BaseTool],
+def test_arguments_with_reserved_names_reach_the_handler(
+    get_tool: Callable[[str], BaseTool],
 ) -> None:
-    tool = toy("echo")
-    for name in AWKWARD:
-        given = {name: f"value of {name}"}
-        assert json.loads(tool.invoke(given)) == {"got": given}
-        assert json.loads(asyncio.run(tool.ainvoke(given))) == {"got": given}
-        answer = through_tool_node(tool, given)
-        assert (answer.status, json.loads(str(answer.content))) == (
+    tool = get_tool("echo")
+    for name in RESERVED_NAMES:
+        arguments = {name: f"value of {name}"}
+        assert json.loads(tool.invoke(arguments)) == {"got": arguments}
+        assert json.loads(asyncio.run(tool.ainvoke(arguments))) == {"got": arguments}
+        message = invoke_in_tool_node(tool, arguments)
+        assert (message.status, json.loads(str(message.content))) == (
             "success",
-            {"got": given},
+            {"got": arguments},
         )
-    everything = dict.fromkeys(AWKWARD, "x")
-    answer = through_tool_node(tool, everything)
-    assert json.loads(str(answer.content)) == {"got": everything}
+    all_arguments = dict.fromkeys(RESERVED_NAMES, "x")
+    message = invoke_in_tool_node(tool, all_arguments)
+    assert json.loads(str(message.content)) == {"got": all_arguments}
 
 
 @pytest.mark.parametrize("arguments", [{"foreign": "x"}, {"name": 3}])
-def test_the_input_schema_accepts_what_the_spec_does(
-    toy: Callable[[str], BaseTool], arguments: dict[str, Any]
+def test_input_schema_accepts_and_refuses_the_same_arguments_as_the_spec(
+    get_tool: Callable[[str], BaseTool], arguments: dict[str, Any]
 ) -> None:
-    tool = toy("echo")
+    tool = get_tool("echo")
     model = tool.get_input_schema()
     model(**{"from": "x", "a-b": "y"})
     with pytest.raises(ValueError, match=r"not a parameter|must be a string"):
@@ -144,60 +144,71 @@ def test_the_input_schema_accepts_what_the_spec_does(
     assert model.model_json_schema() == tool.args_schema
 
 
-def test_results_are_text(toy: Callable[[str], BaseTool]) -> None:
-    assert toy("rows").invoke({}) == '["é", {"a": 1}, null]'
-    assert through_tool_node(toy("rows"), {}).content == '["é", {"a": 1}, null]'
-    assert toy("text").invoke({}) == "plain"
-    assert toy("nothing").invoke({}) == "null"
-    assert toy("blocks").invoke({}) == [{"type": "text", "text": "hello"}]
+def test_langchain_results_are_text_or_content_blocks(
+    get_tool: Callable[[str], BaseTool],
+) -> None:
+    assert get_tool("rows").invoke({}) == '["é", {"a": 1}, null]'
+    assert invoke_in_tool_node(get_tool("rows"), {}).content == '["é", {"a": 1}, null]'
+    assert get_tool("text").invoke({}) == "plain"
+    assert get_tool("nothing").invoke({}) == "null"
+    assert get_tool("blocks").invoke({}) == [{"type": "text", "text": "hello"}]
 
 
-def test_errors_are_tool_errors(toy: Callable[[str], BaseTool]) -> None:
-    answer = through_tool_node(toy("fails"), {})
-    assert (answer.status, answer.content) == ("error", "not today")
-    assert toy("fails").invoke({}) == "not today"
-    strict = toy("fails").model_copy(update={"handle_tool_error": False})
+def test_tool_error_is_returned_with_error_status_or_raised(
+    get_tool: Callable[[str], BaseTool],
+) -> None:
+    """Tools with `handle_tool_error=False` raise `ToolException`."""
+    message = invoke_in_tool_node(get_tool("fails"), {})
+    assert (message.status, message.content) == ("error", "not today")
+    assert get_tool("fails").invoke({}) == "not today"
+    strict = get_tool("fails").model_copy(update={"handle_tool_error": False})
     with pytest.raises(ToolException, match="not today"):
         strict.invoke({})
 
 
-def test_an_exceptions_text_stays_in_the_log(toy: Callable[[str], BaseTool]) -> None:
-    answer = through_tool_node(toy("breaks"), {})
-    assert answer.status == "error"
-    assert "hunter2" not in str(answer.content)
+def test_exception_text_is_not_returned_to_the_model(
+    get_tool: Callable[[str], BaseTool],
+) -> None:
+    message = invoke_in_tool_node(get_tool("breaks"), {})
+    assert message.status == "error"
+    assert "hunter2" not in str(message.content)
 
 
-def test_sync_invoke_within_a_running_loop(toy: Callable[[str], BaseTool]) -> None:
-    tool = toy("setting")
+def test_sync_invoke_in_a_running_loop_uses_another_thread_with_the_same_context(
+    get_tool: Callable[[str], BaseTool],
+) -> None:
+    tool = get_tool("setting")
     setting = (
         sys.modules["handlers.toy"].SETTING if "handlers.toy" in sys.modules else None
     )
-    assert setting is None  # A handler is imported when it is first called.
+    # A handler is imported when it is first called.
+    assert setting is None
     json.loads(tool.invoke({}))
     setting = sys.modules["handlers.toy"].SETTING
 
-    async def within() -> Any:
+    async def run() -> Any:
         setting.set("from the caller")
         return json.loads(tool.invoke({}))
 
-    # It runs beside the loop, in the context of its caller.
-    got = asyncio.run(within())
-    assert got["setting"] == "from the caller"
-    assert got["thread"] != "MainThread"
+    result = asyncio.run(run())
+    assert result["setting"] == "from the caller"
+    assert result["thread"] != "MainThread"
 
 
-def test_a_cancelled_task_ends_the_handler(toy: Callable[[str], BaseTool]) -> None:
-    async def reached(what: str) -> None:
+def test_cancelled_task_cancels_the_running_handler(
+    get_tool: Callable[[str], BaseTool],
+) -> None:
+    async def wait_for_state(state: str) -> None:
         async with asyncio.timeout(20):
-            while what not in getattr(sys.modules.get("handlers.toy"), "SEEN", ()):
+            while state not in getattr(sys.modules.get("handlers.toy"), "SEEN", ()):
                 await asyncio.sleep(0.01)
 
-    async def within() -> None:
-        task = asyncio.create_task(toy("waits").ainvoke({}))
-        await reached("begun")
+    async def run() -> None:
+        task = asyncio.create_task(get_tool("waits").ainvoke({}))
+        await wait_for_state("begun")
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await reached("cancelled")
+        await wait_for_state("cancelled")
 
-    asyncio.run(within())
+    asyncio.run(run())

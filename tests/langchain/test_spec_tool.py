@@ -1,4 +1,4 @@
-"""A wrapper by itself: what it hands on, what it shows, and what it keeps out of LangChain's sight."""
+"""LangChain tools of a registry: calls, results, errors, schemas and copies."""
 
 from __future__ import annotations
 
@@ -25,25 +25,27 @@ def registry(tmp_path: Path) -> Registry:
     package = Package(
         tmp_path,
         definition("count"),
-        definition("inside", exclusions={"langchain": "It is for people."}),
+        definition("inside", exclusions={"langchain": "It is interactive."}),
     )
     return Registry(package.load())
 
 
-def test_a_wrapper_hands_on_what_it_is_given(
+def test_invoke_passes_name_arguments_and_client_to_the_registry(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[Any] = []
+    calls: list[Any] = []
 
-    async def call(name: str, arguments: Any, client: Any, *, ask: Any) -> ToolResponse:
-        asked.append((name, arguments, client, ask.can_repeat_call, ask.raised))
+    async def call_tool(
+        name: str, arguments: Any, client: Any, *, ask: Any
+    ) -> ToolResponse:
+        calls.append((name, arguments, client, ask.can_repeat_call, ask.raised))
         return ToolResponse({"n": 1})
 
-    monkeypatch.setattr(registry, "call_tool", call)
+    monkeypatch.setattr(registry, "call_tool", call_tool)
     tool = LangChainTools(registry).get("count")
     assert tool.invoke({"config": 1}) == '{"n": 1}'
     assert asyncio.run(tool.ainvoke({"self": 2})) == '{"n": 1}'
-    assert asked == [
+    assert calls == [
         ("count", {"config": 1}, None, True, None),
         ("count", {"self": 2}, None, True, None),
     ]
@@ -52,34 +54,34 @@ def test_a_wrapper_hands_on_what_it_is_given(
 
 
 @pytest.mark.parametrize(
-    ("response", "shown"),
+    ("response", "expected"),
     [
         (ToolResponse("x"), "x"),
         (ToolResponse(content=[text("x")]), [{"type": "text", "text": "x"}]),
         (ToolResponse("x", content=[]), []),
     ],
 )
-def test_what_a_model_is_shown_of_an_answer(
+def test_langchain_tool_returns_the_response_as_text_or_content_blocks(
     registry: Registry,
     monkeypatch: pytest.MonkeyPatch,
     response: ToolResponse,
-    shown: Any,
+    expected: Any,
 ) -> None:
-    async def call(*_: Any, **__: Any) -> ToolResponse:
+    async def call_tool(*_: Any, **__: Any) -> ToolResponse:
         return response
 
-    monkeypatch.setattr(registry, "call_tool", call)
-    assert LangChainTools(registry).get("count").invoke({}) == shown
+    monkeypatch.setattr(registry, "call_tool", call_tool)
+    assert LangChainTools(registry).get("count").invoke({}) == expected
 
 
-def test_an_error_tells_of_media_in_words(
+def test_raised_tool_error_describes_images_as_text(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def call(*_: Any, **__: Any) -> ToolResponse:
+    async def call_tool(*_: Any, **__: Any) -> ToolResponse:
         blocks = [text("It broke."), image(b"\x89PNG")]
         return ToolResponse(error="It broke.", content=blocks)
 
-    monkeypatch.setattr(registry, "call_tool", call)
+    monkeypatch.setattr(registry, "call_tool", call_tool)
     tool = LangChainTools(registry).get("count")
     tool.handle_tool_error = False
     with pytest.raises(ToolException) as raised:
@@ -87,7 +89,7 @@ def test_an_error_tells_of_media_in_words(
     assert str(raised.value) == "It broke.\n(image/png, which cannot be shown here)"
 
 
-def test_a_tool_that_is_not_for_langchain_is_not_there(registry: Registry) -> None:
+def test_tool_excluded_from_langchain_is_unknown(registry: Registry) -> None:
     tools = LangChainTools(registry)
     assert [tool.name for tool in tools.all()] == ["count"]
     for name in ("inside", "nothing"):
@@ -95,7 +97,9 @@ def test_a_tool_that_is_not_for_langchain_is_not_there(registry: Registry) -> No
             tools.get(name)
 
 
-def test_the_input_schema_is_the_registrys_verdict(registry: Registry) -> None:
+def test_input_schema_is_cached_and_validates_with_the_registry(
+    registry: Registry,
+) -> None:
     tool = LangChainTools(registry).get("count")
     model = tool.get_input_schema()
     assert model is tool.get_input_schema()
@@ -118,15 +122,17 @@ COPIES: dict[str, Callable[[Any], Any]] = {
     "deepcopy": copy.deepcopy,
     "copy": copy.copy,
     "model_copy": lambda tool: tool.model_copy(deep=True),
-    "renamed": lambda tool: tool.model_copy(deep=True, update={"description": "X"}),
-    "in a list": lambda tool: copy.deepcopy({"tools": [tool]})["tools"][0],
-    "twice": lambda tool: copy.deepcopy(copy.deepcopy(tool)),
+    "model_copy with update": lambda tool: tool.model_copy(
+        deep=True, update={"description": "X"}
+    ),
+    "nested in a list": lambda tool: copy.deepcopy({"tools": [tool]})["tools"][0],
+    "copied twice": lambda tool: copy.deepcopy(copy.deepcopy(tool)),
 }
 
 
 @pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
 @pytest.mark.parametrize("is_called_before", [False, True])
-def test_copy_of_a_tool_shares_its_registry(
+def test_copied_tool_can_be_called_and_shares_the_registry(
     tmp_path: Path, duplicate: Callable[[Any], Any], is_called_before: bool
 ) -> None:
     tool = _add(tmp_path)
@@ -134,10 +140,10 @@ def test_copy_of_a_tool_shares_its_registry(
     if is_called_before:
         tool.invoke({"a": 1, "b": 2})
         tool.get_input_schema()
-    found = duplicate(tool)
-    assert found is not tool and found.registry is registry
-    assert float(found.invoke({"a": 1, "b": 2})) == 3
-    assert found.get_input_schema()(a=1)
+    copied = duplicate(tool)
+    assert copied is not tool and copied.registry is registry
+    assert float(copied.invoke({"a": 1, "b": 2})) == 3
+    assert copied.get_input_schema()(a=1)
 
 
 RUNNABLES: dict[str, Callable[[Any], Any]] = {
@@ -151,7 +157,7 @@ RUNNABLES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("build", RUNNABLES.values(), ids=RUNNABLES)
-async def test_copy_of_a_runnable_with_a_tool_calls_its_registry(
+async def test_copied_runnable_with_a_tool_calls_its_registry(
     tmp_path: Path, build: Callable[[Any], Any]
 ) -> None:
     tool = _add(tmp_path)
@@ -176,7 +182,7 @@ def test_copy_with_another_name_calls_the_same_tool(
     assert "registered_name" not in repr(tool) + str(tool.model_dump())
 
 
-def test_schema_of_a_deep_copy_is_its_own(tmp_path: Path) -> None:
+def test_deep_copied_tool_has_its_own_schema(tmp_path: Path) -> None:
     tool = _add(tmp_path)
     found = copy.deepcopy(tool)
     schemas: list[Any] = [found.args_schema, tool.args_schema]
@@ -194,6 +200,6 @@ def test_copies_in_threads_call_one_registry(tmp_path: Path) -> None:
         assert [float(result) for result in results] == list(range(60))
 
 
-def test_deep_copy_of_the_tools_shares_the_registry(registry: Registry) -> None:
+def test_deep_copied_tool_collection_shares_the_registry(registry: Registry) -> None:
     tools = copy.deepcopy(LangChainTools(registry))
     assert tools.get("count").registry is registry

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.serving import RunningServer, run_server
+from tests.http.serving import Server, run_server
 from tests.lifespan.conftest import Toolset
 from tests.lifespan.shop import Shop, write_shop
 from tests.mcp.servers import MODERN, encode_requests
@@ -97,7 +97,7 @@ def test_stdio_server_prints_why_the_lifespan_failed(shop: Shop) -> None:
     assert err.count("\n") == 1
 
 
-def serve(shop: Shop, *, workers: int = 1) -> RunningServer:
+def serve(shop: Shop, *, workers: int = 1) -> Server:
     words = ("--workers", str(workers))
     with run_server(
         *words, package="generated.shop", root=shop.root, env=shop.environment

@@ -16,6 +16,7 @@ from toolcast_runtime import Registry
 def test_schema_lookup_lists_no_tools(
     tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Work for a call must not grow with the number of tools."""
     lookup = SERVER.build("internal").get_tool_input_schema
     assert lookup is not None
 
@@ -30,6 +31,7 @@ def test_schema_lookup_lists_no_tools(
 
 
 def test_schema_with_x_mcp_header_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lookup of a tool's schema returns None unless a header must be compared."""
     schema = SERVER.registry.get_tool("memory", "internal").parameters
     action = schema["properties"]["action"]
     monkeypatch.setitem(action, "x-mcp-header", "Action")

@@ -95,17 +95,19 @@ async def test_request_state_is_sealed_for_the_client_and_opened_on_return(
     """Only results that require input are sealed; a received state is opened first."""
     result = SimpleNamespace(result_type=result_type, text="answered None")
 
-    async def answer(opened: str | None) -> Any:
-        assert opened is None
+    async def answer(opened_state: str | None) -> Any:
+        assert opened_state is None
         return result
 
-    async def sealed(*_: Any) -> Any:
+    async def seal_result(*_: Any) -> Any:
         return SimpleNamespace(text="sealed")
 
-    async def opened(*_: Any) -> Any:
+    async def open_state(*_: Any) -> Any:
         return SimpleNamespace(text="opened")
 
-    seal: Any = SimpleNamespace(seal_result=sealed, answer_with_opened_state=opened)
+    seal: Any = SimpleNamespace(
+        seal_result=seal_result, answer_with_opened_state=open_state
+    )
     context: Any = None
     final = await answer_with_state(lambda: seal, context, state, answer)
     assert final.text == expected
@@ -141,35 +143,35 @@ async def test_request_is_traced_if_it_has_a_traceparent_or_telemetry_is_loaded(
     modules = {"opentelemetry.metrics": 1} if is_metrics_loaded else {}
     monkeypatch.setattr(sdk_server, "sys", SimpleNamespace(modules=modules))
     monkeypatch.setattr(sdk_server, "is_tracing_enabled", lambda: is_traced)
-    http = SimpleNamespace(headers=("X-Who", "X-None"))
+    http = SimpleNamespace(headers=("X-User", "X-None"))
     served: Any = SimpleNamespace(http=http)
     middleware = sdk_server._RequestMiddleware(served, None, takes_raw_json=False)
     callers: list[Caller] = []
 
-    async def observed(ctx: Any, call_next: Any) -> str:
+    async def observe(ctx: Any, call_next: Any) -> str:
         return "observed"
 
-    async def listed(call_next: Any, ctx: Any) -> str:
+    async def list_tools(call_next: Any, ctx: Any) -> str:
         return "listed"
 
-    async def plain(ctx: Any) -> str:
+    async def call_next(ctx: Any) -> str:
         callers.append(CALLER.get())
         return "plain"
 
-    vars(middleware).update(_observed=observed, _list_tools=listed, server=None)
+    vars(middleware).update(_observed=observe, _list_tools=list_tools, server=None)
     ctx: Any = SimpleNamespace(
         method=method,
         meta=meta,
         request_id=7,
         request=SimpleNamespace(
-            scope={}, headers={"x-who": "me", "x-other": "x", "mcp-session-id": "s"}
+            scope={}, headers={"x-user": "me", "x-other": "x", "mcp-session-id": "s"}
         ),
     )
-    assert await middleware(ctx, plain) == expected
+    assert await middleware(ctx, call_next) == expected
     assert CALLER.get() == Caller()
     for caller in callers:
         assert (caller.request_id, caller.session) == (7, "s")
-        assert caller.headers == {"x-who": "me"}
+        assert caller.headers == {"x-user": "me"}
 
 
 async def test_telemetry_session_ends_with_the_server_lifespan() -> None:

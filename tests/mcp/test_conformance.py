@@ -223,6 +223,7 @@ def test_generated_server_passes_skills_extension_scenario(
 
 
 def test_every_scored_scenario_is_run(node: NodeTools) -> None:
+    """Scenarios that the conformance suite scores are all in this module's tables."""
     suite = Path(node.conformance[1]).parents[1]
     text = (suite / "requirements" / f"{MODERN}.yaml").read_text(encoding="utf-8")
     scored = yaml.safe_load(text)["server"]
@@ -260,10 +261,10 @@ def run_scenario(
     tmp_path: Path,
     revision: str,
     scenario: str,
-    *more: str,
+    *extra_options: str,
 ) -> list[dict[str, Any]]:
     """Run a scenario, assert that it passes, and return its checks."""
-    options = ["--scenario", scenario, "--spec-version", revision, *more]
+    options = ["--scenario", scenario, "--spec-version", revision, *extra_options]
     output = ["--output-dir", str(tmp_path)]
     run = subprocess.run(
         [*node.conformance, "server", "--url", server.url, *options, *output],

@@ -111,6 +111,7 @@ def test_silent_long_call_sends_sse_pings(web_server: HttpServer, era: str) -> N
 
 @pytest.mark.parametrize("era", ERAS)
 def test_only_supported_features_are_listed(web_server: HttpServer, era: str) -> None:
+    """Capabilities in the answer to `initialize` and `server/discover` are exact."""
     method: str = "server/discover"
     params: dict[str, object] = {}
     if era != MODERN:

@@ -102,9 +102,9 @@ async def test_sdk_client_lists_and_calls_every_tool(
     tools = get_tools(toolset)
     with _server_address(toolset, transport, environment) as address:
         async with Client(address, mode=mode) as client:
-            listed = (await client.list_tools()).tools
-            assert [tool.name for tool in listed] == list(tools)
-            for tool in listed:
+            listed_tools = (await client.list_tools()).tools
+            assert [tool.name for tool in listed_tools] == list(tools)
+            for tool in listed_tools:
                 assert tool.input_schema == tools[tool.name].parameters
                 examples = tools[tool.name].examples
                 first = examples[0]["arguments"] if examples else {}
@@ -170,7 +170,7 @@ def test_server_discover_returns_server_info_instructions_and_capabilities() -> 
         result = modern.request("server/discover", {"_meta": meta()})["result"]
         info = result["_meta"]["io.modelcontextprotocol/serverInfo"]
     assert (info["name"], info["title"]) == ("kirishima", "Kirishima")
-    assert result["instructions"].startswith("The tools of a personal assistant")
+    assert result["instructions"].startswith("Tools of a personal assistant")
     assert sorted(result["capabilities"]) == [
         "extensions",
         "logging",

@@ -19,7 +19,7 @@ from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         ("", {}),
         ("--port 0", {"port": 0}),
@@ -37,16 +37,16 @@ from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
     ],
 )
 def test_http_options_are_parsed_or_refused(
-    monkeypatch: pytest.MonkeyPatch, words: str, expected: dict[str, Any] | None
+    monkeypatch: pytest.MonkeyPatch, arguments: str, expected: dict[str, Any] | None
 ) -> None:
     """Values out of range exit; options that are not set have their defaults."""
     parsed: list[Any] = []
     monkeypatch.setattr(runner, "serve_http", lambda _, options: parsed.append(options))
     if expected is None:
         with pytest.raises(SystemExit):
-            main(SERVER, ["--http", *words.split()])
+            main(SERVER, ["--http", *arguments.split()])
         return
-    main(SERVER, ["--http", *words.split()])
+    main(SERVER, ["--http", *arguments.split()])
     assert parsed == [replace(runner.HttpOptions(), **expected)]
     defaults = runner.HttpOptions()
     assert (defaults.host, defaults.port, defaults.workers) == ("127.0.0.1", 8000, 1)

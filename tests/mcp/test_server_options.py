@@ -28,7 +28,7 @@ def keep_log_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--host", "0.0.0.0"], "every client needs a token: set MOLECULE_TOKEN"),
         (["--host", "192.0.2.1"], "every client needs a token: set MOLECULE_TOKEN"),
         (["--host", "0.0.0.0"], "set MOLECULE_ALLOWED_HOSTS"),
-        (["--client", "somebody"], "the toolset has no client `somebody`"),
+        (["--client", "unknown"], "the toolset has no client `unknown`"),
     ],
 )
 def test_wrong_http_options_exit_with_code_2_and_a_message(

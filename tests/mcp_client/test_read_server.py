@@ -1,4 +1,4 @@
-"""Live servers are read as they are, and none can hold the reader up."""
+"""Reading of live servers: exact listings, redacted secrets, limits and error messages."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.external.conftest import processes
-from tests.external.servers.running import HttpServer
+from tests.external.conftest import WAIT_TIMEOUT_S, wait_for_no_processes
+from tests.external.servers.http_servers import run_personal_server
 from tests.module_graph import ROOT
 from toolcast.mcp_client.connections import find_error_line
 from toolcast.mcp_client.declared_servers import parse_command_server, parse_url_server
@@ -29,9 +29,9 @@ from toolcast.mcp_client.server_listing import (
 from toolcast.parsing.exact_json import encode_exact
 from toolcast_runtime.core.server_settings import ExternalServer
 
-REPLAYING = Path(__file__).parent / "replaying.py"
+REPLAY_SERVER = Path(__file__).parent / "replay_server.py"
 CORPUS = sorted((ROOT / "tests/corpus/mcp").glob("*.json"))
-ODD = """{"tools":[
+LISTING_TEXT = """{"tools":[
  {"name":"a","zzz":1.0,"inputSchema":{"type":"object","properties":{"b":{"minimum":1E3,
   "maximum":1e400,"default":-0,"const":12345678901234567890,"enum":[1.10,null,{}]}}},
   "description":null},
@@ -42,58 +42,63 @@ ODD = """{"tools":[
 "prompts":[{"name":"p","arguments":[{"name":"q"}]}]}"""
 
 
-def replaying(file: Path, *words: str, **options: Any) -> ExternalServer:
-    chosen = {"name": "other", "connect_timeout": 20.0, "list_timeout": 10.0, **options}
-    args = (str(REPLAYING), str(file), *words)
-    return ExternalServer(command=sys.executable, args=args, **chosen)
+def replay_server(file: Path, *args: str, **options: Any) -> ExternalServer:
+    settings = {
+        "name": "other",
+        "connect_timeout": 20.0,
+        "list_timeout": 10.0,
+        **options,
+    }
+    command_args = (str(REPLAY_SERVER), str(file), *args)
+    return ExternalServer(command=sys.executable, args=command_args, **settings)
 
 
 @pytest.fixture
-def odd(tmp_path: Path) -> Path:
-    file = tmp_path / "odd.json"
-    file.write_text(ODD, "utf-8")
-    return file
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "odd.json"
+    path.write_text(LISTING_TEXT, "utf-8")
+    return path
 
 
-SECRET = "sk-4711-do-not-tell"
+SECRET = "sk-4711-do-not-share"
 
 
-def test_a_secret_that_a_server_says_back_is_hidden(tmp_path: Path) -> None:
-    """However it spells it, and wherever it says it."""
-    spelled = "".join(f"\\u{ord(letter):04x}" for letter in SECRET)
+def test_secret_that_a_server_returns_is_redacted(tmp_path: Path) -> None:
+    """Also with escapes, in a key and in the instructions."""
+    escaped = "".join(f"\\u{ord(letter):04x}" for letter in SECRET)
     file = tmp_path / "listed.json"
     tools = (
-        f'{{"name": "a", "description": "{spelled}", "inputSchema": {{"{SECRET}": 1}}}}'
+        f'{{"name": "a", "description": "{escaped}", "inputSchema": {{"{SECRET}": 1}}}}'
     )
     file.write_text(f'{{"tools": [{tools}], "instructions": "Say {SECRET}."}}', "utf-8")
-    server = replaying(file, env={"KEY": "${KEY}"})
-    found = read_server(server, twice=True, environment={"KEY": SECRET})
-    assert found.second_reading is not None
-    for reading in (found, found.second_reading):
-        assert SECRET not in json.dumps([reading.tools, reading.instructions])
-        assert reading.instructions == "Say [hidden]."
+    server = replay_server(file, env={"KEY": "${KEY}"})
+    reading = read_server(server, twice=True, environment={"KEY": SECRET})
+    assert reading.second_reading is not None
+    for current in (reading, reading.second_reading):
+        assert SECRET not in json.dumps([current.tools, current.instructions])
+        assert current.instructions == "Say [hidden]."
     assert (
         "the server returned a secret that it was sent; it is redacted here"
-        in found.notes
+        in reading.notes
     )
-    plain = read_server(replaying(file), environment={})
+    plain = read_server(replay_server(file), environment={})
     assert plain.instructions == f"Say {SECRET}." and not plain.notes
 
 
-def test_a_typed_command_has_the_environment_of_its_shell(
-    odd: Path, monkeypatch: pytest.MonkeyPatch
+def test_command_inherits_the_environment_but_a_declared_server_does_not(
+    file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SHOP_KEY", "${NONE} of a shop")
-    line = f"sh -c 'test \"$SHOP_KEY\" && exec {sys.executable} {REPLAYING} {odd}'"
+    line = f"sh -c 'test \"$SHOP_KEY\" && exec {sys.executable} {REPLAY_SERVER} {file}'"
     assert len(read_server(parse_command_server(line)).tools) == 3
-    words = shlex.split(line)
-    declared = ExternalServer("other", command=words[0], args=tuple(words[1:]))
+    program, *args = shlex.split(line)
+    declared = ExternalServer("other", command=program, args=tuple(args))
     with pytest.raises(ListingError, match="the server's process ended"):
         read_server(declared)
 
 
 @pytest.mark.parametrize(
-    ("written", "line"),
+    ("stderr", "line"),
     [
         (
             "app.js:9\n  throw new Error('x')\n\nError: x: no key\n    at run (app.js:9)\n"
@@ -108,36 +113,40 @@ def test_a_typed_command_has_the_environment_of_its_shell(
         ("}\n", "}"),
     ],
 )
-def test_the_line_that_tells_why_is_shown(written: str, line: str) -> None:
-    assert find_error_line(written.strip().splitlines()) == line
+def test_find_error_line_returns_the_line_with_the_cause(
+    stderr: str, line: str
+) -> None:
+    assert find_error_line(stderr.strip().splitlines()) == line
 
 
-@pytest.mark.parametrize("words", [(), ("modern",), ("pages",), ("modern", "pages")])
-def test_every_list_is_read_as_it_is_spelled(odd: Path, words: tuple[str, ...]) -> None:
-    found = read_server(replaying(odd, *words))
-    for kind, entries in json.loads(ODD).items():
-        assert len(found.entries(kind)) == len(entries)
+@pytest.mark.parametrize("options", [(), ("modern",), ("pages",), ("modern", "pages")])
+def test_every_list_is_read_with_its_exact_spelling(
+    file: Path, options: tuple[str, ...]
+) -> None:
+    reading = read_server(replay_server(file, *options))
+    for kind, entries in json.loads(LISTING_TEXT).items():
+        assert len(reading.entries(kind)) == len(entries)
     lists = {
-        "tools": found.tools,
-        "resources": found.resources,
-        "resourceTemplates": found.resource_templates,
-        "prompts": found.prompts,
+        "tools": reading.tools,
+        "resources": reading.resources,
+        "resourceTemplates": reading.resource_templates,
+        "prompts": reading.prompts,
     }
-    assert encode_exact(lists) == exact_text_of(ODD)
+    assert encode_exact(lists) == remove_whitespace(LISTING_TEXT)
     assert "1E3" in encode_exact(lists)
     assert "1e400" in encode_exact(lists)
     assert '"default":-0,' in encode_exact(lists)
-    assert found.server_info == {"name": "replaying", "version": "1"}
-    assert found.instructions == "Be kind."
-    assert found.capabilities is not None
-    is_modern = "modern" in words
-    assert found.protocol == ("2026-07-28" if is_modern else "2025-11-25")
-    assert ("ttlMs" in found.envelopes.get("tools", {})) == is_modern
-    assert found.notes == ()
+    assert reading.server_info == {"name": "replaying", "version": "1"}
+    assert reading.instructions == "Be kind."
+    assert reading.capabilities is not None
+    is_modern = "modern" in options
+    assert reading.protocol == ("2026-07-28" if is_modern else "2025-11-25")
+    assert ("ttlMs" in reading.envelopes.get("tools", {})) == is_modern
+    assert reading.notes == ()
 
 
-def exact_text_of(text: str) -> str:
-    """The text without what may stand between its tokens."""
+def remove_whitespace(text: str) -> str:
+    """Return JSON without the whitespace between its tokens."""
     pieces = text.replace('\\"', "\0").split('"')
     assert len(pieces) % 2
     return '"'.join(
@@ -146,59 +155,65 @@ def exact_text_of(text: str) -> str:
     )
 
 
-SOME = {"mcp-atlassian", "playwright-mcp", "server-everything"}
+FAST_CORPUS = {"mcp-atlassian", "playwright-mcp", "server-everything"}
 
 
 @pytest.mark.parametrize(
     "file",
     [
         pytest.param(
-            file, id=file.stem, marks=() if file.stem in SOME else pytest.mark.slow
+            file,
+            id=file.stem,
+            marks=() if file.stem in FAST_CORPUS else pytest.mark.slow,
         )
         for file in CORPUS
     ],
 )
-def test_what_real_servers_list_is_read_without_a_loss(file: Path) -> None:
+def test_listing_from_a_real_server_is_read_without_loss(file: Path) -> None:
     saved = parse_saved_listing(file.read_bytes(), file.name)
-    found = read_server(replaying(file))
-    assert encode_exact(found.tools) == encode_exact(saved.tools)
+    reading = read_server(replay_server(file))
+    assert encode_exact(reading.tools) == encode_exact(saved.tools)
 
 
-def test_a_server_that_ends_at_an_unknown_method_is_started_again(odd: Path) -> None:
-    assert len(read_server(replaying(odd, "dies")).tools) == 3
+def test_server_that_exits_on_an_unknown_method_is_restarted(file: Path) -> None:
+    assert len(read_server(replay_server(file, "dies")).tools) == 3
 
 
-def test_a_server_that_starts_slowly_keeps_the_version_of_the_first_request(
-    odd: Path, monkeypatch: pytest.MonkeyPatch
+def test_slowly_starting_server_is_read_in_the_version_from_the_first_request(
+    file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It reads `server/discover` after its timeout, and then rejects `initialize`."""
     monkeypatch.setattr("toolcast.mcp_client.read_server._DISCOVER_TIMEOUT_S", 1.0)
-    listing = read_server(replaying(odd, "modern", "stateless", "slow"))
+    listing = read_server(replay_server(file, "modern", "stateless", "slow"))
     assert (listing.protocol, len(listing.tools)) == ("2026-07-28", 3)
 
 
-def test_noise_is_told_and_a_question_of_the_server_does_no_harm(odd: Path) -> None:
-    server = replaying(odd, "noise", "asks", env={"KEY": "${SECRET}"})
-    found = read_server(server, environment={"SECRET": "swordfish"})
-    assert len(found.tools) == 3
-    assert found.notes == (
+def test_invalid_stdout_lines_are_noted_and_server_requests_are_harmless(
+    file: Path,
+) -> None:
+    server = replay_server(file, "noise", "asks", env={"KEY": "${SECRET}"})
+    reading = read_server(server, environment={"SECRET": "swordfish"})
+    assert len(reading.tools) == 3
+    assert reading.notes == (
         "stdout has lines that are not JSON-RPC (4): `\\x1b[31mstarting\\x1b[0m [hidden]`",
     )
 
 
-def test_what_differs_at_each_start_is_named(tmp_path: Path) -> None:
+def test_values_that_differ_on_every_start_are_listed_as_variations(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "varying.json"
     file.write_text(
         '{"tools":[{"name":"a","inputSchema":{"default":"NOW"}},{"name":"b"}]}', "utf-8"
     )
-    found = read_server(replaying(file, "random"), twice=True)
-    assert found.variations == (Variation("tools", "a", ("inputSchema", "default")),)
-    assert read_server(replaying(file), twice=True).variations == ()
+    reading = read_server(replay_server(file, "random"), twice=True)
+    assert reading.variations == (Variation("tools", "a", ("inputSchema", "default")),)
+    assert read_server(replay_server(file), twice=True).variations == ()
 
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize(
-    ("word", "says"),
+    ("option", "error"),
     [
         (
             "silent",
@@ -208,26 +223,26 @@ def test_what_differs_at_each_start_is_named(tmp_path: Path) -> None:
         ("flood", "the server sent more than 64 MiB"),
     ],
 )
-def test_a_server_cannot_hold_the_reader_up(odd: Path, word: str, says: str) -> None:
-    begin = time.monotonic()
-    with pytest.raises(ListingError, match=says):
+def test_silent_or_endless_server_ends_in_an_error(
+    file: Path, option: str, error: str
+) -> None:
+    start = time.monotonic()
+    with pytest.raises(ListingError, match=error):
         read_server(
-            replaying(odd, word, connect_timeout=0.6 if word == "silent" else 20.0)
+            replay_server(
+                file, option, connect_timeout=0.6 if option == "silent" else 20.0
+            )
         )
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - start < WAIT_TIMEOUT_S
 
 
-def test_what_a_server_started_ends_with_it(odd: Path) -> None:
-    read_server(replaying(odd, "forks"))
-    # Who is killed takes a moment to go.
-    end = time.monotonic() + 5
-    while processes(str(odd)):
-        assert time.monotonic() < end
-        time.sleep(0.02)
+def test_child_processes_are_ended_with_the_server(file: Path) -> None:
+    read_server(replay_server(file, "forks"))
+    wait_for_no_processes(str(file))
 
 
-def test_last_words_have_no_secrets(odd: Path) -> None:
-    server = replaying(odd, "tells", env={"KEY": "${SECRET}"})
+def test_secret_on_stderr_is_redacted_in_the_error(file: Path) -> None:
+    server = replay_server(file, "tells", env={"KEY": "${SECRET}"})
     with pytest.raises(ListingError) as raised:
         read_server(server, environment={"SECRET": "swordfish"})
     assert (
@@ -236,14 +251,14 @@ def test_last_words_have_no_secrets(odd: Path) -> None:
     )
 
 
-class _Answers(BaseHTTPRequestHandler):
-    """A server of an older revision with a session, which answers in events or plainly."""
+class SessionHandler(BaseHTTPRequestHandler):
+    """A server with a handshake and a session, which sends events, plain JSON or errors."""
 
     mode = "events"
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        number, method = asked.get("id"), asked["method"]
+        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        request_id, method = message.get("id"), message["method"]
         if self.mode.isdecimal():
             self.send_response(int(self.mode))
             self.send_header("location", "/mcp/there")
@@ -260,29 +275,29 @@ class _Answers(BaseHTTPRequestHandler):
         else:
             assert self.headers["mcp-protocol-version"] == "2025-06-18"
             result = '{"tools":[{"name":"a","limit":1E3}]}'
-        text = f'{{"jsonrpc":"2.0","id":{number},"result":{result}}}'
+        text = f'{{"jsonrpc":"2.0","id":{request_id},"result":{result}}}'
         is_plain = self.mode != "events"
         body = (
             text if is_plain else f": hello\r\nevent: message\r\ndata: {text}\r\n\r\n"
         )
-        self.send_response(200 if number is not None else 202)
+        self.send_response(200 if request_id is not None else 202)
         kind = "application/json" if is_plain else "text/event-stream"
         self.send_header("content-type", kind)
         self.send_header("mcp-session-id", "s1")
         self.end_headers()
-        if number is not None:
+        if request_id is not None:
             self.wfile.write(body.encode())
         with suppress(OSError):
             while self.mode == "flood" and method == "tools/list":
                 self.wfile.write(b" " * 1_000_000)
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
-def address() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
+def server_url() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), SessionHandler)
     server.daemon_threads = True
     thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
@@ -293,17 +308,17 @@ def address() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("mode", ["events", "plain"])
-def test_a_server_of_an_older_revision_is_read_over_http(
-    address: str, mode: str, monkeypatch: pytest.MonkeyPatch
+def test_read_server_supports_http_sessions(
+    server_url: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_Answers, "mode", mode)
-    found = read_server(parse_url_server(address))
-    assert found.protocol == "2025-06-18"
-    assert encode_exact(found.tools) == '[{"name":"a","limit":1E3}]'
+    monkeypatch.setattr(SessionHandler, "mode", mode)
+    reading = read_server(parse_url_server(server_url))
+    assert reading.protocol == "2025-06-18"
+    assert encode_exact(reading.tools) == '[{"name":"a","limit":1E3}]'
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "error"),
     [
         ("307", r"status 307, a redirect; .* use it: /mcp/there$"),
         (
@@ -314,45 +329,42 @@ def test_a_server_of_an_older_revision_is_read_over_http(
         ("500", r"HTTP status 500$"),
     ],
 )
-def test_a_status_says_what_to_do(
-    address: str, status: str, told: str, monkeypatch: pytest.MonkeyPatch
+def test_http_error_status_is_reported_with_a_remedy(
+    server_url: str, status: str, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_Answers, "mode", status)
-    with pytest.raises(ListingError, match=told):
-        read_server(parse_url_server(address))
+    monkeypatch.setattr(SessionHandler, "mode", status)
+    with pytest.raises(ListingError, match=error):
+        read_server(parse_url_server(server_url))
 
 
 @pytest.mark.slow
-def test_an_answer_over_http_has_an_end(
-    address: str, monkeypatch: pytest.MonkeyPatch
+def test_endless_http_response_ends_in_an_error(
+    server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_Answers, "mode", "flood")
+    monkeypatch.setattr(SessionHandler, "mode", "flood")
     with pytest.raises(ListingError, match="the server sent more than 64 MiB"):
-        read_server(parse_url_server(address))
+        read_server(parse_url_server(server_url))
 
 
-def test_where_nobody_listens_is_told() -> None:
+def test_refused_http_connection_is_reported() -> None:
     with pytest.raises(ListingError, match=r"127\.0\.0\.1:9/mcp: ConnectError"):
         read_server(parse_url_server("http://127.0.0.1:9/mcp"))
 
 
 @pytest.mark.slow
-def test_a_server_of_the_newest_revision_is_read_over_http() -> None:
-    server = HttpServer.started()
-    try:
-        found = read_server(parse_url_server(server.url))
-    finally:
-        server.end()
-    assert found.protocol == "2026-07-28"
-    assert found.tools
+def test_read_server_supports_stateless_http_servers() -> None:
+    with run_personal_server() as server:
+        reading = read_server(parse_url_server(server.url))
+    assert reading.protocol == "2026-07-28"
+    assert reading.tools
 
 
-def test_a_command_that_is_not_there_is_named() -> None:
+def test_missing_command_is_reported_by_name() -> None:
     with pytest.raises(ListingError, match="`no-such-program` cannot be started"):
         read_server(parse_command_server("no-such-program --serve"))
 
 
-def test_what_is_no_url_or_command_is_refused() -> None:
+def test_invalid_command_or_url_is_refused() -> None:
     for line in ("", "a 'b"):
         with pytest.raises(ListingError, match="the command is"):
             parse_command_server(line)
@@ -362,7 +374,7 @@ def test_what_is_no_url_or_command_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "error"),
     [
         ("{", "odd.json:1:2: not JSON"),
         ('[{"name": "a"}, 5]', r"`tools\[1\]` is not an object"),
@@ -374,8 +386,8 @@ def test_what_is_no_url_or_command_is_refused() -> None:
         ("5", "not a `tools/list` result"),
     ],
 )
-def test_a_file_without_a_listing_is_refused(text: str, says: str) -> None:
-    with pytest.raises(ListingError, match=says):
+def test_saved_file_without_a_listing_is_refused(text: str, error: str) -> None:
+    with pytest.raises(ListingError, match=error):
         parse_saved_listing(text.encode(), "odd.json")
 
 
@@ -387,13 +399,13 @@ def test_a_file_without_a_listing_is_refused(text: str, says: str) -> None:
         '{"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "a"}]}}',
     ],
 )
-def test_a_saved_answer_has_three_forms(text: str) -> None:
+def test_saved_listing_may_be_an_array_a_result_or_a_response(text: str) -> None:
     assert parse_saved_listing(text.encode(), "x").tools == ({"name": "a"},)
 
 
-def test_keys_that_are_there_twice_are_told() -> None:
-    found = parse_saved_listing(b'[{"name": "a", "name": "b"}]', "x")
-    assert found.tools == ({"name": "b"},)
-    assert found.notes == (
+def test_duplicate_keys_in_a_saved_listing_are_noted() -> None:
+    reading = parse_saved_listing(b'[{"name": "a", "name": "b"}]', "x")
+    assert reading.tools == ({"name": "b"},)
+    assert reading.notes == (
         "an object has duplicate keys, whose last value is used: `name`",
     )

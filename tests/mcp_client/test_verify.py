@@ -1,4 +1,4 @@
-"""A live server is as the specs say, or `toolcast verify` tells what is not."""
+"""The `verify` command: differences between a live server and the specs of a toolset."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.mcp_client.test_read_server import REPLAYING
+from tests.mcp_client.test_read_server import REPLAY_SERVER
 from tests.module_graph import ROOT
 from tests.program import toolcast
 from toolcast.diff.listing_changes import compare_listings
@@ -21,70 +21,74 @@ SEND: dict[str, Any] = {
     "description": "Sends a mail.",
     "inputSchema": {"type": "object", "properties": {"to": {"type": "string"}}},
 }
-COMMAND = [sys.executable, str(REPLAYING)]
+COMMAND = [sys.executable, str(REPLAY_SERVER)]
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """What the server lists."""
-    file = tmp_path / "listed.json"
-    lists(file, SEND)
-    return file
+    """The file with the lists of the server."""
+    path = tmp_path / "listed.json"
+    write_listing(path, SEND)
+    return path
 
 
-def lists(file: Path, *tools: dict[str, Any], **members: Any) -> None:
+def write_listing(file: Path, *tools: dict[str, Any], **members: Any) -> None:
     file.write_text(json.dumps({"tools": tools, "instructions": "", **members}))
 
 
 @pytest.fixture
 def project(tmp_path: Path, file: Path) -> Path:
-    """A project with one tool, and the server of a file."""
+    """A project with a tool `send` and the server of `file`."""
     (tmp_path / "toy").mkdir()
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [toy]\n")
     spec = "name: send\nsummary: Sends a mail.\nparameters:\n  type: object\n"
     spec += "  properties: {to: {type: string}}\n"
     (tmp_path / "toy/send.yaml").write_text(spec)
-    toolset(tmp_path, f"mcp_servers: {{other: {json.dumps(server(file))}}}\n")
+    write_toolset(
+        tmp_path, f"mcp_servers: {{other: {json.dumps(server_entry(file))}}}\n"
+    )
     return tmp_path
 
 
-def server(file: Path) -> dict[str, Any]:
+def server_entry(file: Path) -> dict[str, Any]:
     return {"command": COMMAND[0], "args": [COMMAND[1], str(file)]}
 
 
-def toolset(project: Path, rest: str = "") -> None:
+def write_toolset(project: Path, fields: str = "") -> None:
     text = 'name: toy\ntitle: Toy\ninstructions: ""\n'
-    (project / "toy/toolset.yaml").write_text(text + rest)
+    (project / "toy/toolset.yaml").write_text(text + fields)
 
 
-def verify(project: Path, *words: str) -> tuple[int, str]:
-    done = toolcast(project, "verify", *words)
-    return done.returncode, done.stdout + done.stderr
+def verify(project: Path, *args: str) -> tuple[int, str]:
+    process = toolcast(project, "verify", *args)
+    return process.returncode, process.stdout + process.stderr
 
 
-def test_what_is_not_as_it_is_defined_is_told(project: Path, file: Path) -> None:
+def test_verify_reports_added_tools_and_changed_instructions(
+    project: Path, file: Path
+) -> None:
     assert verify(project, "other")[0] == 0
-    lists(file, SEND, {"name": "list", "inputSchema": {"type": "object"}})
+    write_listing(file, SEND, {"name": "list", "inputSchema": {"type": "object"}})
     code, text = verify(project, "other")
     assert (code, "tool/added" in text, "`list` is new" in text) == (1, True, True)
-    lists(file, SEND, instructions="Obey.")
+    write_listing(file, SEND, instructions="Obey.")
     command = " ".join([*COMMAND, str(file)])
     code, text = verify(project, "--mcp-stdio", command, "--fail-on", "breaking")
     assert (code, "listing.instructions/changed" in text) == (0, True)
 
 
-def test_a_rename_is_one_finding(project: Path, file: Path) -> None:
-    lists(file, {**SEND, "name": "sent"})
+def test_verify_reports_a_renamed_tool_as_one_change(project: Path, file: Path) -> None:
+    write_listing(file, {**SEND, "name": "sent"})
     code, text = verify(project, "other", "--toolset", "toy")
     assert code == 1
     assert "`send` is renamed to `sent`" in text
     assert "1 change in 1 place" in text
 
 
-def test_the_server_of_something_else_is_told_at_once(
+def test_verify_refuses_a_server_without_any_tool_from_the_toolset(
     project: Path, file: Path
 ) -> None:
-    lists(file, *({"name": f"x{n}", "inputSchema": {}} for n in range(100)))
+    write_listing(file, *({"name": f"x{n}", "inputSchema": {}} for n in range(100)))
     code, text = verify(project, "other")
     assert code == 2
     assert "the server lists no tool of the toolset toy, but `x0`" in text
@@ -92,7 +96,9 @@ def test_the_server_of_something_else_is_told_at_once(
     assert len(text.splitlines()) == 2
 
 
-def test_a_proxied_server_is_asked_by_its_own_names(project: Path, file: Path) -> None:
+def test_verify_compares_a_proxied_server_by_its_own_tool_names(
+    project: Path, file: Path
+) -> None:
     spec = project / "toy/send.yaml"
     (project / "toy/mail_send.yaml").write_text(
         spec.read_text().replace("name: send", "name: mail_send") + "proxy: other\n"
@@ -100,21 +106,23 @@ def test_a_proxied_server_is_asked_by_its_own_names(project: Path, file: Path) -
     spec.rename(project / "toy/own.yaml")
     text = (project / "toy/own.yaml").read_text()
     (project / "toy/own.yaml").write_text(text.replace("name: send", "name: own"))
-    entry = {**server(file), "prefix": "mail_"}
-    toolset(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
+    entry = {**server_entry(file), "prefix": "mail_"}
+    write_toolset(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
     assert verify(project, "other") == (0, "no change against the toolset toy\n")
-    lists(file, {**SEND, "title": "Another"})
-    code, told = verify(project, "other")
+    write_listing(file, {**SEND, "title": "Another"})
+    code, text = verify(project, "other")
     assert code == 1
-    assert "toy/mail_send.yaml" in told
+    assert "toy/mail_send.yaml" in text
 
 
-def test_a_client_is_served_its_own_list(project: Path, file: Path) -> None:
+def test_verify_with_a_client_compares_only_the_tools_for_that_client(
+    project: Path, file: Path
+) -> None:
     (project / "toy/list.yaml").write_text(
         "name: list\nsummary: Lists.\nparameters: {type: object}\n"
     )
-    entry = json.dumps(server(file))
-    toolset(
+    entry = json.dumps(server_entry(file))
+    write_toolset(
         project,
         f"mcp_servers: {{other: {entry}}}\n"
         "clients: {one: {title: One, allow: [send]}}\n",
@@ -123,12 +131,12 @@ def test_a_client_is_served_its_own_list(project: Path, file: Path) -> None:
     assert "`list` is missing" in verify(project, "other")[1]
 
 
-def test_tools_of_other_servers_are_left_to_their_own_review(
+def test_verify_does_not_compare_tools_with_the_prefix_for_another_server(
     project: Path, file: Path
 ) -> None:
-    other = {"name": "mail_list", "inputSchema": {"type": "object"}}
-    lists(file, SEND, other)
-    toolset(project, "mcp_servers: {mail: {command: x, prefix: mail_}}\n")
+    mail_list = {"name": "mail_list", "inputSchema": {"type": "object"}}
+    write_listing(file, SEND, mail_list)
+    write_toolset(project, "mcp_servers: {mail: {command: x, prefix: mail_}}\n")
     command = " ".join([*COMMAND, str(file)])
     code, text = verify(project, "--mcp-stdio", command)
     assert code == 0
@@ -136,7 +144,9 @@ def test_tools_of_other_servers_are_left_to_their_own_review(
     assert "1 tool of `mcp_servers` is not compared" in text
 
 
-def test_a_header_is_sent_and_needs_a_url(project: Path) -> None:
+def test_verify_accepts_a_header_only_with_a_url_and_in_valid_form(
+    project: Path,
+) -> None:
     code, text = verify(project, "other", "--header", "A: b")
     assert (code, "--header requires --mcp-url" in text) == (2, True)
     code, text = verify(project, "--mcp-url", "http://127.0.0.1:1/", "--header", "A")
@@ -145,21 +155,21 @@ def test_a_header_is_sent_and_needs_a_url(project: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("client", [None, "copilot"])
-def test_a_generated_server_is_as_it_is_defined(client: str | None) -> None:
-    words = [] if client is None else ["--client", client]
-    line = " ".join([sys.executable, "-m", "generated.kirishima.mcp_server", *words])
-    done = toolcast(ROOT, "verify", "--mcp-stdio", line, *words)
-    assert (done.returncode, done.stdout) == (
+def test_generated_server_matches_its_specs_in_verify(client: str | None) -> None:
+    args = [] if client is None else ["--client", client]
+    line = " ".join([sys.executable, "-m", "generated.kirishima.mcp_server", *args])
+    process = toolcast(ROOT, "verify", "--mcp-stdio", line, *args)
+    assert (process.returncode, process.stdout) == (
         0,
         "no change against the toolset kirishima\n",
     )
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("args", "error"),
     [
         ([], "expected one server"),
-        (["nobody"], "`mcp_servers` has no `nobody`"),
+        (["absent"], "`mcp_servers` has no `absent`"),
         (["other", "--mcp-url", "http://x"], "expected one server"),
         (["--mcp-stdio", "no-such-program"], "cannot be started"),
         (["other", "--toolset", "x"], "there is no toolset `x`"),
@@ -167,38 +177,44 @@ def test_a_generated_server_is_as_it_is_defined(client: str | None) -> None:
         (["other", "--fail-on", "x"], "--fail-on: `x` has no valid audience"),
     ],
 )
-def test_what_cannot_be_meant_is_told(
-    project: Path, words: list[str], says: str
+def test_verify_refuses_contradictory_or_unknown_arguments(
+    project: Path, args: list[str], error: str
 ) -> None:
-    code, text = verify(project, *words)
+    code, text = verify(project, *args)
     assert code == 2
-    assert says in text
+    assert error in text
 
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("era", ["", "modern"])
 @pytest.mark.parametrize(
-    ("member", "field", "value", "other"),
+    ("member", "field", "value", "invalid_value"),
     [
         ("execution", "execution", {"taskSupport": "optional"}, {}),
         ("outputSchema", "returns", {"type": "string"}, {"type": "number"}),
     ],
 )
-def test_a_member_of_another_revision_is_held_to_what_the_server_says_of_it(
-    project: Path, file: Path, era: str, member: str, field: str, value: Any, other: Any
+def test_field_that_a_protocol_version_lacks_is_compared_only_if_listed(
+    project: Path,
+    file: Path,
+    era: str,
+    member: str,
+    field: str,
+    value: Any,
+    invalid_value: Any,
 ) -> None:
-    """The newest revision has no `execution`, older ones no results but objects; some say them."""
+    """Only 2025-11-25 has `execution`; only 2026-07-28 has results other than objects."""
     spec = project / "toy/send.yaml"
     spec.write_text(f"{spec.read_text()}{field}: {json.dumps(value)}\n")
     entry = {"command": COMMAND[0], "args": [COMMAND[1], str(file), *era.split()]}
-    toolset(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
-    lists(file, {**SEND, member: value})
+    write_toolset(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
+    write_listing(file, {**SEND, member: value})
     assert verify(project, "other")[0] == 0
-    lists(file, {**SEND, member: other})
+    write_listing(file, {**SEND, member: invalid_value})
     assert verify(project, "other")[0] == 1
-    lists(file, SEND)
-    is_said_there = (member == "execution") == (era == "")
-    assert verify(project, "other")[0] == (1 if is_said_there else 0)
+    write_listing(file, SEND)
+    is_listed_in_version = (member == "execution") == (era == "")
+    assert verify(project, "other")[0] == (1 if is_listed_in_version else 0)
 
 
 RESOURCE = {"uri": "a://b", "name": "b"}
@@ -215,21 +231,23 @@ PROMPT = {"name": "hello"}
         ({"resources": [RESOURCE], "prompts": [PROMPT]}, ["resources", "prompts"]),
     ],
 )  # fmt: skip
-def test_verify_notes_kinds_that_specs_do_not_declare(
+def test_verify_notes_resources_and_prompts_without_specs(
     project: Path, file: Path, members: dict[str, Any], kinds: list[str]
 ) -> None:
-    lists(file, SEND, **members)
+    write_listing(file, SEND, **members)
     code, text = verify(project, "other")
     assert code == 0, text
     for kind in kinds:
         assert f"note: other: `{kind}` are not compared" in text
 
 
-def test_verify_compares_kinds_that_specs_declare(project: Path, file: Path) -> None:
+def test_verify_compares_prompts_if_a_prompt_spec_exists(
+    project: Path, file: Path
+) -> None:
     (project / "toy/mcp_prompts").mkdir()
     spec = "name: hello\ndescription: Greets.\nmessages: [{text: Hi.}]\n"
     (project / "toy/mcp_prompts/hello.yaml").write_text(spec)
-    lists(file, SEND, prompts=[{"name": "other"}])
+    write_listing(file, SEND, prompts=[{"name": "other"}])
     code, text = verify(project, "--mcp-stdio", " ".join([*COMMAND, str(file)]))
     assert code == 1 and "are not compared" not in text, text
 
@@ -257,15 +275,15 @@ CHANGED_MEMBERS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("old", "new", "text"), CHANGED_MEMBERS)
-def test_changes_of_entries_show_both_values(
+def test_change_message_for_a_resource_field_has_the_old_and_new_value(
     old: dict[str, Any], new: dict[str, Any], text: str
 ) -> None:
     before, after = (
         parse_listing({"tools": [], "resources": [{**PAGE, **members}]}, "list", ())
         for members in (old, new)
     )
-    found = compare_listings(before, after, ListingOwner("toy", "toy/toolset.yaml"))
-    assert [change.message for change in found.changes] == [text]
+    result = compare_listings(before, after, ListingOwner("toy", "toy/toolset.yaml"))
+    assert [change.message for change in result.changes] == [text]
 
 
 @pytest.mark.parametrize(
@@ -285,12 +303,12 @@ def test_changes_of_entries_show_both_values(
         ),
     ],
 )
-def test_restated_members_show_both_values(
+def test_annotation_change_without_effect_is_reported_with_both_values(
     old: dict[str, Any], new: dict[str, Any], text: str
 ) -> None:
     before, after = (
         parse_listing({"tools": [{**SEND, **members}]}, "list", ())
         for members in (old, new)
     )
-    found = compare_listings(before, after, ListingOwner("toy", "toy/toolset.yaml"))
-    assert [change.message for change in found.changes] == [text]
+    result = compare_listings(before, after, ListingOwner("toy", "toy/toolset.yaml"))
+    assert [change.message for change in result.changes] == [text]

@@ -1,4 +1,4 @@
-"""The official SDK's client with its own OAuth, and a person with a browser."""
+"""Run the official SDK's client with its OAuth flow and a simulated browser."""
 
 from __future__ import annotations
 
@@ -17,33 +17,35 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp
 
-__all__ = ["Browser", "agent"]
+__all__ = ["Browser", "run_agent"]
 
 
 class Browser:
-    """In which a person logs in; it also keeps what the client has learnt.
+    """A browser in which a user logs in; it also stores the client's tokens.
 
     Attributes:
-        login: who the person is.
-        asked: the query of each page that the client opened.
+        login: the name of the user.
+        requests: the query of each page that the client opened.
     """
 
     def __init__(self, login: str) -> None:
         self.login = login
-        self.asked: list[dict[str, str]] = []
+        self.requests: list[dict[str, str]] = []
         self.tokens: Any = None
         self.client: Any = None
-        self._came: dict[str, str] = {}
+        self._redirect_params: dict[str, str] = {}
 
     async def open(self, url: str) -> None:
+        """Open the authorization page and log in."""
         page = httpx2.URL(url)
-        self.asked.append(dict(page.params))
+        self.requests.append(dict(page.params))
         async with httpx2.AsyncClient() as browser:
             answer = await browser.get(page.copy_add_param("login", self.login))
-        self._came = dict(httpx2.URL(answer.headers["location"]).params)
+        self._redirect_params = dict(httpx2.URL(answer.headers["location"]).params)
 
-    async def back(self) -> AuthorizationCodeResult:
-        return AuthorizationCodeResult(**self._came)
+    async def get_redirect_result(self) -> AuthorizationCodeResult:
+        """Return the parameters of the redirect back to the client."""
+        return AuthorizationCodeResult(**self._redirect_params)
 
     async def get_tokens(self) -> Any:
         return self.tokens
@@ -59,7 +61,7 @@ class Browser:
 
 
 @asynccontextmanager
-async def agent(
+async def run_agent(
     url: str,
     browser: Browser,
     *,
@@ -67,14 +69,14 @@ async def agent(
     metadata_url: str | None = None,
     **more: Any,
 ) -> AsyncIterator[Client]:
-    """A client of an endpoint that knows nothing but its URL.
+    """Connect a client that knows only an endpoint's URL.
 
     Args:
         url: the endpoint.
-        browser: where its person logs in.
-        app: answers instead of what listens at the URL's address.
-        metadata_url: where the client is described, instead of registering it.
-        more: for the SDK's client.
+        browser: where the user logs in.
+        app: the application that answers instead of the server at the URL.
+        metadata_url: the URL of the client's metadata, instead of a registration.
+        more: options of the SDK's client.
     """
     auth = OAuthClientProvider(
         url,
@@ -85,7 +87,7 @@ async def agent(
         ),
         browser,
         redirect_handler=browser.open,
-        callback_handler=browser.back,
+        callback_handler=browser.get_redirect_result,
         client_metadata_url=metadata_url,
     )
     origin = str(httpx2.URL(url).join("/")).rstrip("/")

@@ -1,7 +1,7 @@
-"""A small authorization server for tests: metadata, keys, codes, tokens and introspection.
+"""Authorization server for tests: metadata, keys, codes, tokens and introspection.
 
-It does what MCP clients need of one (OAuth 2.1: PKCE with S256, RFC 7591, RFC 8414, RFC 8707 and
-RFC 9207), refuses what is not so, and lets tests break each part of it.
+It implements what MCP clients require (OAuth 2.1: PKCE with S256, RFC 7591, RFC 8414, RFC 8707
+and RFC 9207), refuses other requests, and tests can break each part of it.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ from cryptography.hazmat.primitives.asymmetric import ec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["AuthorizationServer", "authorization_server"]
+__all__ = ["AuthorizationServer", "run_authorization_server"]
 
 ID, SECRET = "resource", "s3cret"
 
 
 class AuthorizationServer:
-    """What runs.
+    """The state of a running authorization server.
 
     Attributes:
-        url: its address, which is the issuer.
-        keys: by their ids.
-        asked: the paths, in the order of the requests.
-        active: what introspection says of which token.
-        is_down: each answer is 500.
-        seconds: how long it takes for an answer.
-        answers: by path, instead of the right ones.
-        people: by name, what their tokens say; `scope` bounds what they are given. Everybody
-            else is given what is asked for.
-        takes_client_metadata: a program's id is the URL of its metadata (and is believed).
-        programs: the redirect URIs of each program.
-        grants: what was granted with each code.
+        url: its URL, which is the issuer.
+        keys: the private keys by id.
+        requests: the requested paths in order.
+        active: the introspection response by token.
+        is_down: whether each response has the status 500.
+        seconds: the delay of each response.
+        answers: a status and value by path that replace the regular response.
+        people: the claims by user name; `scope` limits the scopes that the user is granted.
+            Other users are granted each requested scope.
+        takes_client_metadata: whether a client's id may be the URL of its metadata.
+        programs: the redirect URIs by client id.
+        grants: the authorization request by code.
     """
 
     def __init__(self) -> None:
         self.url = ""
         self.keys = {"one": ec.generate_private_key(ec.SECP256R1())}
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.active: dict[str, dict[str, Any]] = {}
         self.is_down = False
         self.seconds = 0.0
@@ -60,9 +60,10 @@ class AuthorizationServer:
         self.grants: dict[str, dict[str, str]] = {}
 
     def claims(self, audience: str, **more: Any) -> dict[str, Any]:
+        """Return the claims of a token for an audience."""
         now = int(time.time())
-        usual = {"iss": self.url, "aud": audience, "sub": "mia", "iat": now}
-        return {**usual, "exp": now + 300, "scope": "shop", **more}
+        defaults = {"iss": self.url, "aud": audience, "sub": "mia", "iat": now}
+        return {**defaults, "exp": now + 300, "scope": "shop", **more}
 
     def token(
         self,
@@ -73,28 +74,30 @@ class AuthorizationServer:
         headers: dict[str, Any] | None = None,
         **claims: Any,
     ) -> str:
-        said = {k: v for k, v in self.claims(audience, **claims).items() if v != ...}
+        """Return a signed token; a claim with the value `...` is omitted."""
+        payload = {k: v for k, v in self.claims(audience, **claims).items() if v != ...}
         head = {"kid": "one", "typ": "at+jwt", **(headers or {})}
         signing = self.keys["one"] if key is None else key
-        return jwt.encode(said, signing, algorithm=algorithm, headers=head)
+        return jwt.encode(payload, signing, algorithm=algorithm, headers=head)
 
     def answer(self, path: str, form: dict[str, str], sent: Any) -> tuple[int, Any]:
-        """What a request is answered; for 302 the address."""
-        self.asked.append(path)
+        """Return the status and value of a response; the URL for the status 302."""
+        self.requests.append(path)
         time.sleep(self.seconds)
         if self.is_down:
             return 500, {}
         if path in self.answers:
             return self.answers[path]
-        work = {
+        routes = {
             "/.well-known/oauth-authorization-server": self._metadata,
             "/keys": self._key_set,
             "/register": self._register,
             "/authorize": self._authorize,
             "/token": self._token,
             "/introspect": self._introspect,
-        }.get(path)
-        return (404, {}) if work is None else work(form, sent)
+        }
+        route = routes.get(path)
+        return (404, {}) if route is None else route(form, sent)
 
     def _metadata(self, form: Any, sent: Any) -> tuple[int, Any]:
         return 200, {
@@ -112,18 +115,18 @@ class AuthorizationServer:
         }
 
     def _key_set(self, form: Any, sent: Any) -> tuple[int, Any]:
-        written = jwt.algorithms.ECAlgorithm.to_jwk
+        to_jwk = jwt.algorithms.ECAlgorithm.to_jwk
         keys = [
-            {**written(key.public_key(), as_dict=True), "kid": name}
+            {**to_jwk(key.public_key(), as_dict=True), "kid": name}
             for name, key in self.keys.items()
         ]
         return 200, {"keys": keys}
 
     def _register(self, form: Any, sent: Any) -> tuple[int, Any]:
-        said = json.loads(sent["body"])
+        metadata = json.loads(sent["body"])
         program = f"program-{len(self.programs)}"
-        self.programs[program] = said["redirect_uris"]
-        return 201, {**said, "client_id": program}
+        self.programs[program] = metadata["redirect_uris"]
+        return 201, {**metadata, "client_id": program}
 
     def _authorize(self, form: dict[str, str], sent: Any) -> tuple[int, Any]:
         program = form["client_id"]
@@ -146,11 +149,15 @@ class AuthorizationServer:
         ):
             return 400, {"error": "invalid_grant"}
         user = grant.get("login", "mia")
-        said = self.people.get(user, {})
-        asked = grant["scope"].split()
-        may = said.get("scope", grant["scope"]).split()
-        scope = " ".join(each for each in asked if each in may)
-        claims = {**said, "sub": user, "scope": scope, "client_id": form["client_id"]}
+        user_claims = self.people.get(user, {})
+        allowed = user_claims.get("scope", grant["scope"]).split()
+        scope = " ".join(name for name in grant["scope"].split() if name in allowed)
+        claims = {
+            **user_claims,
+            "sub": user,
+            "scope": scope,
+            "client_id": form["client_id"],
+        }
         token = self.token(grant["resource"], **claims)
         return 200, {"access_token": token, "token_type": "Bearer", "scope": scope}
 
@@ -161,8 +168,8 @@ class AuthorizationServer:
 
 
 @contextmanager
-def authorization_server() -> Iterator[AuthorizationServer]:
-    """One on a free port of loopback."""
+def run_authorization_server() -> Iterator[AuthorizationServer]:
+    """Start an authorization server on a free loopback port; stop it on exit."""
     server = AuthorizationServer()
 
     class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""A shop whose tools need permissions, and an authorization server."""
+"""Fixtures: an authorization server, and a shop whose tools require permissions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.oauth.authorization_server import AuthorizationServer, authorization_server
+from tests.oauth.authorization_server import (
+    AuthorizationServer,
+    run_authorization_server,
+)
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
@@ -18,12 +21,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def issuer() -> Iterator[AuthorizationServer]:
-    with authorization_server() as server:
+    """A running authorization server."""
+    with run_authorization_server() as server:
         yield server
 
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Registry:
+    """A registry with the tool `who`, and `refund`, which requires `billing`."""
     handlers = "tests.oauth.handlers"
     tools = Package(
         tmp_path,

@@ -1,4 +1,4 @@
-"""Tokens that an attacker makes, with what everybody knows of the issuer."""
+"""Build the tokens that an attacker can forge from an issuer's public data."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from tests.oauth.authorization_server import AuthorizationServer
 
 __all__ = [
-    "by_hand",
-    "by_hmac",
-    "by_public_key",
-    "by_rsa",
-    "other_key",
-    "unsigned",
-    "with_its_own_key",
+    "sign_by_hand",
+    "sign_with_hmac",
+    "sign_with_public_key",
+    "sign_with_rsa",
+    "sign_with_other_key",
+    "make_unsigned",
+    "sign_with_embedded_key",
 ]
 
 
-def other_key(issuer: AuthorizationServer, audience: str) -> str:
+def sign_with_other_key(issuer: AuthorizationServer, audience: str) -> str:
     return issuer.token(audience, key=ec.generate_private_key(ec.SECP256R1()))
 
 
-def by_hmac(issuer: AuthorizationServer, audience: str) -> str:
+def sign_with_hmac(issuer: AuthorizationServer, audience: str) -> str:
     return issuer.token(audience, key="k" * 64, algorithm="HS256")
 
 
@@ -37,8 +37,8 @@ def _part(value: Any) -> bytes:
     return urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=")
 
 
-def by_public_key(issuer: AuthorizationServer, audience: str) -> str:
-    """HS256 whose secret is the issuer's public key, which everybody has (RFC 8725, 2.1)."""
+def sign_with_public_key(issuer: AuthorizationServer, audience: str) -> str:
+    """Sign with HS256 and the issuer's public key as the secret (RFC 8725, section 2.1)."""
     public = issuer.keys["one"].public_key()
     kind = serialization.PublicFormat.SubjectPublicKeyInfo
     secret = public.public_bytes(serialization.Encoding.PEM, kind)
@@ -48,10 +48,10 @@ def by_public_key(issuer: AuthorizationServer, audience: str) -> str:
     return f"{signed.decode()}.{mac.decode()}"
 
 
-def by_hand(
+def sign_by_hand(
     issuer: AuthorizationServer, audience: str, head: Any, **claims: Any
 ) -> str:
-    """As no library writes it, and yet signed by the issuer."""
+    """Sign with the issuer's key a header and claims that no library would write."""
     signed = (
         _part({"alg": "ES256", **head})
         + b"."
@@ -62,18 +62,18 @@ def by_hand(
     return f"{signed.decode()}.{signature.rstrip(b'=').decode()}"
 
 
-def with_its_own_key(issuer: AuthorizationServer, audience: str) -> str:
-    """The token brings the key that it is signed with, and an address of such keys."""
+def sign_with_embedded_key(issuer: AuthorizationServer, audience: str) -> str:
+    """Sign with a key that the token itself contains, next to URLs of such keys."""
     key = ec.generate_private_key(ec.SECP256R1())
     jwk = jwt.algorithms.ECAlgorithm.to_jwk(key.public_key(), as_dict=True)
     more = {"jwk": jwk, "jku": f"{issuer.url}/own", "x5u": f"{issuer.url}/own"}
     return issuer.token(audience, key=key, headers=more)
 
 
-def by_rsa(issuer: AuthorizationServer, audience: str) -> str:
+def sign_with_rsa(issuer: AuthorizationServer, audience: str) -> str:
     key = rsa.generate_private_key(65537, 2048)
     return issuer.token(audience, key=key, algorithm="PS256")
 
 
-def unsigned(issuer: AuthorizationServer, audience: str) -> str:
+def make_unsigned(issuer: AuthorizationServer, audience: str) -> str:
     return jwt.encode(issuer.claims(audience), "", algorithm="none")

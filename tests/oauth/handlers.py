@@ -1,4 +1,4 @@
-"""Tools that tell who asks, that need a permission, that ask, and that give a link."""
+"""Handlers that return the caller, a confirmation of a payment, or a link."""
 
 from __future__ import annotations
 

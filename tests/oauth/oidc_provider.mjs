@@ -1,5 +1,5 @@
-// An authorization server that others wrote, with its pages for a login.
-// node oidc_provider.mjs MODULE ISSUER FORMAT
+// Run the third-party authorization server `oidc-provider` with its login pages.
+// Usage: node oidc_provider.mjs MODULE ISSUER FORMAT
 
 const [module, issuer, accessTokenFormat] = process.argv.slice(2);
 const { Provider } = await import(module);

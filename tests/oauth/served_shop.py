@@ -1,6 +1,6 @@
-"""The shop as a process of its own: `python -m tests.oauth.served_shop FOLDER ISSUER DESCRIPTORS`.
+"""Serve the shop: `python -m tests.oauth.served_shop FOLDER ISSUER DESCRIPTORS`.
 
-Its tokens are asked for one by one, and the desk has a plain token, too.
+It validates each token by introspection, and the desk has a plain token too.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ PLAIN = "plain-token-of-the-desk"
 
 
 def _main(folder: str, issuer: str, descriptors: str) -> None:
-    few = int(descriptors)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (few, few))
+    limit = int(descriptors)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     os.environ |= {
         "SHOP_PUBLIC_URL": PUBLIC,
         "SHOP_OAUTH_ISSUER": issuer,

@@ -1,7 +1,8 @@
-"""The shop's application, asked in this process."""
+"""Run the shop's application in this process, behind OAuth."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.mcp import McpServer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from starlette.types import ASGIApp
 
@@ -32,12 +33,13 @@ SCOPES = (
 METADATA = f"{PUBLIC}/.well-known/oauth-protected-resource/mcp/"
 
 
-def environment(issuer: AuthorizationServer, **more: str) -> dict[str, str]:
-    return {"SHOP_PUBLIC_URL": PUBLIC, "SHOP_OAUTH_ISSUER": issuer.url, **more}
+def make_environment(issuer: AuthorizationServer, **variables: str) -> dict[str, str]:
+    """Return the environment of a shop that trusts an issuer."""
+    return {"SHOP_PUBLIC_URL": PUBLIC, "SHOP_OAUTH_ISSUER": issuer.url, **variables}
 
 
 class Server:
-    """A toolset's application, asked in this process."""
+    """A toolset's application in this process, with an HTTP client for it."""
 
     def __init__(self, app: ASGIApp, client: httpx.AsyncClient) -> None:
         self.app = app
@@ -51,45 +53,57 @@ class Server:
         modern: bool = False,
         **params: Any,
     ) -> httpx.Response:
+        """Send a JSON-RPC request with a bearer token."""
         body, head = rpc(method, params, modern=modern)
-        head["accept"] = "application/json, text/event-stream"
-        head["content-type"] = "application/json"
         if token is not None:
             head["authorization"] = f"Bearer {token}"
         return await self.client.post(path, content=body, headers=head)
 
     async def call(
-        self, token: str, tool: str, arguments: Any = None, **more: Any
+        self, token: str, tool: str, arguments: Any = None, **options: Any
     ) -> httpx.Response:
-        more.update(name=tool, arguments=arguments or {})
-        return await self.request(token, "tools/call", **more)
+        """Call a tool; `options` are those of `request` and further params."""
+        options.update(name=tool, arguments=arguments or {})
+        return await self.request(token, "tools/call", **options)
 
-    async def tools(self, token: str, path: str = "/mcp/") -> list[str]:
+    async def list_tools(self, token: str, path: str = "/mcp/") -> list[str]:
+        """Return the names of the tools that a token's caller can list."""
         answer = await self.request(token, path=path)
-        return [tool["name"] for tool in told(answer)["result"]["tools"]]
+        return [tool["name"] for tool in parse_response(answer)["result"]["tools"]]
 
 
-def told(answer: httpx.Response) -> Any:
+def parse_response(answer: httpx.Response) -> Any:
+    """Return the JSON-RPC message of a response."""
     lines = [x[5:] for x in answer.text.splitlines() if x.startswith("data:")]
     return json.loads(next((x for x in lines if x.strip()), answer.text))
 
 
+async def wait_until(condition: Callable[[], object]) -> None:
+    """Wait until a condition holds."""
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
 @asynccontextmanager
-async def serving(
+async def run_shop(
     registry: Registry,
-    given: dict[str, str],
+    environment: dict[str, str],
     *,
     server: dict[str, Any] | None = None,
     **oauth: Any,
 ) -> AsyncIterator[Server]:
+    """Run the shop with an environment, server arguments and OAuth settings."""
     endpoints = (Endpoint("/mcp/", "desk", "DESK"), Endpoint("/mcp/back/", "back", "B"))
     settings = HttpSettings(
         endpoints, "ADMIN", "HOSTS", oauth=OAuth("SHOP", **{"scopes": SCOPES, **oauth})
     )
-    more = server or {}
-    served = McpServer(registry, name="shop", client="desk", http=settings, **more)
+    server_options = server or {}
+    served = McpServer(
+        registry, name="shop", client="desk", http=settings, **server_options
+    )
     app = build_http_app(
-        served, ListenSettings.from_environment(settings, "127.0.0.1", given)
+        served, ListenSettings.from_environment(settings, "127.0.0.1", environment)
     )
     async with (
         app.lifespan_context(app),

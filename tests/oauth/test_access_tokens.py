@@ -1,4 +1,4 @@
-"""What is taken of an authorization server's answers, second by second and at each limit."""
+"""Access tokens: introspection, signatures, keys, caching and limits of responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from jwt.algorithms import ECAlgorithm
 from toolcast_runtime.http import OAuth
 from toolcast_runtime.http.endpoints import Issuer
 from toolcast_runtime.oauth import access_tokens
-from toolcast_runtime.oauth import authorization_server as asking
+from toolcast_runtime.oauth import authorization_server as issuer_module
 from toolcast_runtime.oauth.access_tokens import AccessTokens, InvalidTokenError
 from toolcast_runtime.oauth.authorization_server import (
     AuthorizationServer,
@@ -34,49 +34,52 @@ PUBLIC = ECAlgorithm.to_jwk(PRIVATE.public_key(), as_dict=True)
 
 
 @dataclass
-class World:
-    """A clock, and an authorization server that answers what it is told to."""
+class FakeIssuer:
+    """A fake clock and authorization server with a fixed response."""
 
     now: float = 1_000_000.0
     answer: Any = None
-    asked: int = 0
+    request_count: int = 0
 
     async def fetch(self, *_: Any) -> dict[str, Any]:
-        self.asked += 1
+        self.request_count += 1
         if isinstance(self.answer, Exception):
             raise self.answer
-        found: dict[str, Any] = self.answer
-        return found
+        answer: dict[str, Any] = self.answer
+        return answer
 
 
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    world = World()
-    clock = SimpleNamespace(monotonic=lambda: world.now, time=lambda: world.now)
-    monkeypatch.setattr(asking, "time", clock)
+def fake_issuer(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeIssuer]:
+    """A fake issuer that replaces the clock and the requests of the package."""
+    fake_issuer = FakeIssuer()
+    clock = SimpleNamespace(
+        monotonic=lambda: fake_issuer.now, time=lambda: fake_issuer.now
+    )
+    monkeypatch.setattr(issuer_module, "time", clock)
     monkeypatch.setattr(access_tokens, "time", clock)
-    monkeypatch.setattr(asking, "fetch_json", world.fetch)
-    yield world
+    monkeypatch.setattr(issuer_module, "fetch_json", fake_issuer.fetch)
+    yield fake_issuer
 
 
-def _tokens(**settings: Any) -> AccessTokens:
+def make_tokens(**settings: Any) -> AccessTokens:
     oauth = OAuth("SHOP", (), **settings)
-    at = f"{ISSUER}/at"
-    issuer = Issuer(oauth, ISSUER, "https://shop.example", at, at, None)
+    url = f"{ISSUER}/at"
+    issuer = Issuer(oauth, ISSUER, "https://shop.example", url, url, None)
     return AccessTokens(issuer, AuthorizationServer(issuer))
 
 
-def _key(number: Any = "one", **others: Any) -> dict[str, Any]:
+def make_key(number: Any = "one", **others: Any) -> dict[str, Any]:
     return {**PUBLIC, "kid": number, "alg": "ES256", **others}
 
 
-def _signed(
-    world: World, kind: Any = "at+jwt", number: str = "one", **more: Any
+def sign_token(
+    fake_issuer: FakeIssuer, kind: Any = "at+jwt", number: str = "one", **more: Any
 ) -> str:
-    now = int(world.now)
-    said = {"iss": ISSUER, "aud": URL, "exp": now + 60, **more}
+    now = int(fake_issuer.now)
+    claims = {"iss": ISSUER, "aud": URL, "exp": now + 60, **more}
     headers = {"kid": number, "typ": kind}
-    kept = {name: value for name, value in said.items() if value is not None}
+    kept = {name: value for name, value in claims.items() if value is not None}
     return jwt.encode(kept, PRIVATE, "ES256", headers)
 
 
@@ -105,39 +108,40 @@ def _signed(
         ({"cnf": None}, None),
     ],
 )
-async def test_an_answer_about_a_token_is_checked(
-    world: World, answer: dict[str, Any], problem: str | None
+async def test_introspection_response_is_validated(
+    fake_issuer: FakeIssuer, answer: dict[str, Any], problem: str | None
 ) -> None:
-    world.answer = {"active": True, "aud": URL, **answer}
-    tokens = _tokens(introspection=True)
+    """Activity, audience, issuer, times, token type and key binding must be valid."""
+    fake_issuer.answer = {"active": True, "aud": URL, **answer}
+    tokens = make_tokens(introspection=True)
     if problem is None:
-        assert await tokens.validate_token("t", URL) == world.answer
-        assert await tokens.validate_token("t", f"{URL}/") == world.answer
+        assert await tokens.validate_token("t", URL) == fake_issuer.answer
+        assert await tokens.validate_token("t", f"{URL}/") == fake_issuer.answer
     else:
         with pytest.raises(InvalidTokenError, match=f"^{problem}$"):
             await tokens.validate_token("t", URL)
 
 
-@pytest.mark.parametrize(("length", "asked"), [(16 * 1024, 1), (16 * 1024 + 1, 0)])
-async def test_a_token_has_16_kibibytes_at_most(
-    world: World, length: int, asked: int
+@pytest.mark.parametrize(("length", "count"), [(16 * 1024, 1), (16 * 1024 + 1, 0)])
+async def test_token_over_16_kibibytes_is_refused_without_a_request(
+    fake_issuer: FakeIssuer, length: int, count: int
 ) -> None:
-    world.answer = {"active": False}
+    fake_issuer.answer = {"active": False}
     with pytest.raises(InvalidTokenError):
-        await _tokens(introspection=True).validate_token("t" * length, URL)
-    assert world.asked == asked
+        await make_tokens(introspection=True).validate_token("t" * length, URL)
+    assert fake_issuer.request_count == count
 
 
-async def test_an_inactive_token_is_asked_for_again_after_ten_seconds(
-    world: World,
+async def test_inactive_token_is_introspected_again_after_ten_seconds(
+    fake_issuer: FakeIssuer,
 ) -> None:
-    world.answer = {"active": False}
-    tokens = _tokens(introspection=True)
-    for later, asked in ((0.0, 1), (9.9, 1), (10.0, 2)):
-        world.now = 1_000_000.0 + later
+    fake_issuer.answer = {"active": False}
+    tokens = make_tokens(introspection=True)
+    for later, count in ((0.0, 1), (9.9, 1), (10.0, 2)):
+        fake_issuer.now = 1_000_000.0 + later
         with pytest.raises(InvalidTokenError, match="not active"):
             await tokens.validate_token("t", URL)
-        assert world.asked == asked
+        assert fake_issuer.request_count == count
 
 
 @pytest.mark.parametrize(
@@ -156,135 +160,153 @@ async def test_an_inactive_token_is_asked_for_again_after_ten_seconds(
         ("jwt", {"cnf": {}}, "the token is bound to a key, which is not supported"),
     ],
 )
-async def test_a_signed_token_is_checked(
+async def test_signed_token_is_validated_by_type_and_claims(
     monkeypatch: pytest.MonkeyPatch, kind: Any, more: dict[str, Any], problem: Any
 ) -> None:
+    """Access tokens need `exp`, `iss` and `aud`, and must not be bound to a key."""
     import time
 
-    world = World(now=time.time(), answer={"keys": [_key()]})
-    monkeypatch.setattr(asking, "fetch_json", world.fetch)
+    fake_issuer = FakeIssuer(now=time.time(), answer={"keys": [make_key()]})
+    monkeypatch.setattr(issuer_module, "fetch_json", fake_issuer.fetch)
     if more.get("exp"):
-        more = {"exp": int(world.now) - 25}
-    token = _signed(world, kind, **more)
+        more = {"exp": int(fake_issuer.now) - 25}
+    token = sign_token(fake_issuer, kind, **more)
     if problem is None:
-        assert (await _tokens().validate_token(token, URL))["aud"] == URL
+        assert (await make_tokens().validate_token(token, URL))["aud"] == URL
     else:
         with pytest.raises(InvalidTokenError, match=f"^{problem}$"):
-            await _tokens().validate_token(token, URL)
+            await make_tokens().validate_token(token, URL)
 
 
-def _server() -> AuthorizationServer:
-    at = f"{ISSUER}/keys"
-    return AuthorizationServer(Issuer(OAuth("SHOP", ()), ISSUER, URL, at, None, None))
+def make_server() -> AuthorizationServer:
+    url = f"{ISSUER}/keys"
+    return AuthorizationServer(Issuer(OAuth("SHOP", ()), ISSUER, URL, url, None, None))
 
 
-async def test_keys_are_fetched_again_after_five_minutes(world: World) -> None:
-    world.answer = {"keys": [_key()]}
-    server = _server()
-    for later, asked in ((0, 1), (300, 1), (301, 2), (601, 2), (602, 3)):
-        world.now = 1_000_000.0 + later
-        assert await server.find_keys("one", "ES256")
-        assert world.asked == asked
-
-
-async def test_for_an_unknown_key_they_are_fetched_once_in_30_seconds(
-    world: World,
+async def test_keys_are_fetched_again_after_five_minutes(
+    fake_issuer: FakeIssuer,
 ) -> None:
-    world.answer = {"keys": [_key()]}
-    server = _server()
+    fake_issuer.answer = {"keys": [make_key()]}
+    server = make_server()
+    for later, count in ((0, 1), (300, 1), (301, 2), (601, 2), (602, 3)):
+        fake_issuer.now = 1_000_000.0 + later
+        assert await server.find_keys("one", "ES256")
+        assert fake_issuer.request_count == count
+
+
+async def test_unknown_key_id_refetches_keys_at_most_every_30_seconds(
+    fake_issuer: FakeIssuer,
+) -> None:
+    fake_issuer.answer = {"keys": [make_key()]}
+    server = make_server()
     assert not await server.find_keys("one", "ES384")
-    for later, asked in ((0, 1), (29, 1), (30, 2), (59, 2), (60, 3)):
-        world.now = 1_000_000.0 + later
+    for later, count in ((0, 1), (29, 1), (30, 2), (59, 2), (60, 3)):
+        fake_issuer.now = 1_000_000.0 + later
         assert not await server.find_keys("two", "ES256")
-        assert world.asked == asked
+        assert fake_issuer.request_count == count
 
 
-async def test_keys_that_cannot_be_fetched_hold_for_an_hour(world: World) -> None:
-    world.answer = {"keys": [_key()]}
-    server = _server()
+async def test_known_keys_are_used_for_an_hour_while_they_cannot_be_fetched(
+    fake_issuer: FakeIssuer,
+) -> None:
+    fake_issuer.answer = {"keys": [make_key()]}
+    server = make_server()
     assert await server.find_keys("one", "ES256")
-    world.answer = AuthorizationServerError("gone")
-    world.now += 3_600
+    fake_issuer.answer = AuthorizationServerError("gone")
+    fake_issuer.now += 3_600
     assert await server.find_keys("one", "ES256")
-    world.now += 1
+    fake_issuer.now += 1
     with pytest.raises(
         AuthorizationServerError, match="the keys of the authorization server"
     ):
         await server.find_keys("one", "ES256")
-    world.answer = {"keys": [_key()]}
-    world.now += 30
+    fake_issuer.answer = {"keys": [make_key()]}
+    fake_issuer.now += 30
     assert await server.find_keys("one", "ES256")
 
 
 @pytest.mark.parametrize(
-    ("keys", "found"),
+    ("keys", "expected"),
     [
-        ([_key("one"), _key("two")], {None: 2, "one": 1, "two": 1}),
-        ([_key("one"), _key("one"), _key("two")], {None: 3, "one": 2, "two": 1}),
-        ([_key(None)], {None: 1, "one": 1, "two": 1, "x": 1}),
-        ([_key(None), _key("one")], {None: 2, "one": 1, "two": 1, "x": 1}),
-        ([_key("one", use="sig")], {None: 1, "one": 1}),
-        ([_key("one"), _key("two", use="enc"), _key(3), 4], {None: 1, "one": 1}),
-        ([_key("one", alg="ES384"), _key("two")], {None: 1, "two": 1}),
+        ([make_key("one"), make_key("two")], {None: 2, "one": 1, "two": 1}),
         (
-            [_key("one"), {"kty": "oct", "k": "YQ", "kid": "x", "alg": "HS256"}],
+            [make_key("one"), make_key("one"), make_key("two")],
+            {None: 3, "one": 2, "two": 1},
+        ),
+        ([make_key(None)], {None: 1, "one": 1, "two": 1, "x": 1}),
+        ([make_key(None), make_key("one")], {None: 2, "one": 1, "two": 1, "x": 1}),
+        ([make_key("one", use="sig")], {None: 1, "one": 1}),
+        (
+            [make_key("one"), make_key("two", use="enc"), make_key(3), 4],
             {None: 1, "one": 1},
         ),
-        ([1] * 99 + [_key("one"), _key("two")], {None: 1, "one": 1}),
-        ([_key(None)] * 100, {None: 10, "one": 10, "two": 10, "x": 10}),
+        ([make_key("one", alg="ES384"), make_key("two")], {None: 1, "two": 1}),
+        (
+            [make_key("one"), {"kty": "oct", "k": "YQ", "kid": "x", "alg": "HS256"}],
+            {None: 1, "one": 1},
+        ),
+        ([1] * 99 + [make_key("one"), make_key("two")], {None: 1, "one": 1}),
+        ([make_key(None)] * 100, {None: 10, "one": 10, "two": 10, "x": 10}),
     ],
 )
 async def test_find_keys_matches_id_and_algorithm(
-    world: World, keys: list[Any], found: dict[str | None, int]
+    fake_issuer: FakeIssuer, keys: list[Any], expected: dict[str | None, int]
 ) -> None:
-    world.answer = {"keys": keys}
-    server = _server()
+    """Keys without an id match every id; at most ten of the first hundred are returned."""
+    fake_issuer.answer = {"keys": keys}
+    server = make_server()
     for key_id in (None, "one", "two", "x"):
         candidates = await server.find_keys(key_id, "ES256")
-        assert len(candidates) == found.get(key_id, 0)
+        assert len(candidates) == expected.get(key_id, 0)
 
 
 @pytest.mark.parametrize(
     "answer",
-    [{"keys": {"one": _key()}}, {"keys": []}, {}, {"keys": [1] * 100 + [_key()]}],
+    [
+        {"keys": {"one": make_key()}},
+        {"keys": []},
+        {},
+        {"keys": [1] * 100 + [make_key()]},
+    ],
 )
-async def test_no_keys_open_nothing(world: World, answer: dict[str, Any]) -> None:
-    world.answer = answer
+async def test_key_set_without_usable_keys_is_an_error(
+    fake_issuer: FakeIssuer, answer: dict[str, Any]
+) -> None:
+    fake_issuer.answer = answer
     with pytest.raises(AuthorizationServerError):
-        await _server().find_keys("one", "ES256")
+        await make_server().find_keys("one", "ES256")
 
 
-async def test_eight_questions_are_asked_at_once_and_24_wait() -> None:
-    questions, asked = RequestLimiter(), list[int]()
+async def test_limiter_runs_eight_requests_and_queues_up_to_24() -> None:
+    """Requests with the same key share one response."""
+    limiter, started = RequestLimiter(), list[int]()
     done = asyncio.Event()
 
     def ask(number: int) -> Callable[[], Any]:
         async def answer() -> dict[str, Any]:
-            asked.append(number)
+            started.append(number)
             await done.wait()
             return {"number": number}
 
         return answer
 
-    waiting = [
-        asyncio.create_task(questions.run(bytes([n]), ask(n))) for n in range(24)
-    ]
-    again = asyncio.create_task(questions.run(bytes([0]), ask(99)))
-    while len(asked) < 8:
+    waiting = [asyncio.create_task(limiter.run(bytes([n]), ask(n))) for n in range(24)]
+    again = asyncio.create_task(limiter.run(bytes([0]), ask(99)))
+    while len(started) < 8:
         await asyncio.sleep(0)
     for _ in range(9):
         await asyncio.sleep(0)
-    assert asked == [*range(8)]
+    assert started == [*range(8)]
     with pytest.raises(TooManyRequestsError) as refused:
-        await questions.run(b"one more", ask(24))
+        await limiter.run(b"one more", ask(24))
     assert (refused.value.retry_after, AuthorizationServerError.retry_after) == (
         "1",
         "30",
     )
     done.set()
     answers = await asyncio.gather(*waiting, again)
-    assert [one["number"] for one in answers] == [*range(24), 0]
-    assert await questions.run(bytes([0]), ask(99)) == {"number": 99}
+    assert [answer["number"] for answer in answers] == [*range(24), 0]
+    assert await limiter.run(bytes([0]), ask(99)) == {"number": 99}
 
 
 @pytest.mark.parametrize(
@@ -299,9 +321,10 @@ async def test_eight_questions_are_asked_at_once_and_24_wait() -> None:
         (200, b"{", "is not a JSON object"),
     ],
 )
-async def test_an_answer_is_a_small_object(
+async def test_response_must_be_a_json_object_up_to_256_kibibytes(
     monkeypatch: pytest.MonkeyPatch, status: int, body: bytes, problem: str | None
 ) -> None:
+    """Redirects are not followed."""
     sent: list[httpx2.Request] = []
 
     async def streamed() -> AsyncIterator[bytes]:
@@ -316,14 +339,14 @@ async def test_an_answer_is_a_small_object(
     def client(**settings: Any) -> httpx2.AsyncClient:
         return made(**settings, transport=httpx2.MockTransport(answer))
 
-    monkeypatch.setattr(asking.httpx2, "AsyncClient", client)
+    monkeypatch.setattr(issuer_module.httpx2, "AsyncClient", client)
     for form in (None, {"token": "t"}):
         if problem is None:
-            assert await asking.fetch_json(ISSUER, form, ("id", "s")) == json.loads(
-                body
-            )
+            assert await issuer_module.fetch_json(
+                ISSUER, form, ("id", "s")
+            ) == json.loads(body)
         else:
             with pytest.raises(AuthorizationServerError, match=problem):
-                await asking.fetch_json(ISSUER, form)
+                await issuer_module.fetch_json(ISSUER, form)
     assert [request.method for request in sent] == ["GET", "POST"]
     assert sent[0].headers["accept-encoding"] == "identity"

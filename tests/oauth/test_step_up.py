@@ -1,4 +1,4 @@
-"""A call that needs a further scope asks for it, and only where a scope would give the tool."""
+"""Step-up authorization: a call is refused with the scope that would permit it, if any."""
 
 from __future__ import annotations
 
@@ -11,8 +11,15 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent
 
-from tests.oauth.agent import Browser, agent
-from tests.oauth.shop import BACK, DESK, PUBLIC, environment, serving, told
+from tests.oauth.agent import Browser, run_agent
+from tests.oauth.shop import (
+    BACK,
+    DESK,
+    PUBLIC,
+    make_environment,
+    parse_response,
+    run_shop,
+)
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
@@ -36,49 +43,47 @@ HANDLERS = "tests.oauth.handlers"
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Registry:
+    """A registry with tools that require permissions or another client."""
     refund = {"handler": f"{HANDLERS}:refund", "permission": "billing"}
     tools = Package(
         tmp_path,
         definition("who", handler=f"{HANDLERS}:who"),
         definition("refund", renamed_from=["pay_back"], **refund),
         definition("restricted", **refund),
-        definition("backs_alone", clients=["back"], **refund),
+        definition("back_only", clients=["back"], **refund),
         definition("erase", handler=f"{HANDLERS}:refund", permission="erasing"),
         definition("count", handler=f"{HANDLERS}:who", permission="stock"),
     ).load()
-    has = ("billing", "stock")
+    permissions = ("billing", "stock")
     desk = Client("*", deny=("restricted",), permissions=("billing",))
-    clients = {"desk": desk, "back": Client("*", permissions=has)}
+    clients = {"desk": desk, "back": Client("*", permissions=permissions)}
     return Registry(tools, handlers=HANDLERS, clients=clients)
 
 
 @pytest.mark.parametrize("modern", [False, True])
-def test_a_missing_scope_is_named(
+async def test_call_without_permission_is_refused_with_the_missing_scope(
     modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
-    async def works() -> None:
-        async with serving(registry, environment(issuer), scopes=SCOPES) as server:
-            token = issuer.token(DESK)
-            assert await server.tools(token) == ["who"]
-            for name in ("refund", "pay_back"):
-                refused = await server.call(token, name, modern=modern)
-                assert refused.status_code == 403
-                # Of `all` and `money` the one that gives less, beside what opened the endpoint.
-                assert refused.headers["www-authenticate"] == (
-                    'Bearer realm="shop desk", error="insufficient_scope",'
-                    ' error_description="the call needs the scope money",'
-                    ' scope="shop money", resource_metadata='
-                    f'"{PUBLIC}/.well-known/oauth-protected-resource/mcp/"'
-                )
-            more = issuer.token(DESK, scope="shop money")
-            done = await server.call(more, "refund", modern=modern)
-            assert done.status_code == 200 and "refunded for mia" in done.text
-            back = issuer.token(BACK, scope="store")
-            said = {"path": "/mcp/back/", "modern": modern}
-            refused = await server.call(back, "refund", **said)
-            assert 'scope="store money"' in refused.headers["www-authenticate"]
-
-    asyncio.run(works())
+    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
+        token = issuer.token(DESK)
+        assert await server.list_tools(token) == ["who"]
+        for name in ("refund", "pay_back"):
+            refused = await server.call(token, name, modern=modern)
+            assert refused.status_code == 403
+            # `money` grants fewer permissions than `all`; the token's scope is kept.
+            assert refused.headers["www-authenticate"] == (
+                'Bearer realm="shop desk", error="insufficient_scope",'
+                ' error_description="the call needs the scope money",'
+                ' scope="shop money", resource_metadata='
+                f'"{PUBLIC}/.well-known/oauth-protected-resource/mcp/"'
+            )
+        more = issuer.token(DESK, scope="shop money")
+        done = await server.call(more, "refund", modern=modern)
+        assert done.status_code == 200 and "refunded for mia" in done.text
+        back = issuer.token(BACK, scope="store")
+        options = {"path": "/mcp/back/", "modern": modern}
+        refused = await server.call(back, "refund", **options)
+        assert 'scope="store money"' in refused.headers["www-authenticate"]
 
 
 @pytest.mark.parametrize(
@@ -91,52 +96,49 @@ def test_a_missing_scope_is_named(
         ('shop a"b c\\\\d \u00e9', "shop money"),
     ],
 )
-def test_step_up_keeps_the_scopes_of_the_token(
+async def test_step_up_challenge_keeps_the_tokens_scopes(
     own: str, requested: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Clients of handshake versions request exactly the scopes of the challenge."""
-
-    async def works() -> None:
-        async with serving(registry, environment(issuer), scopes=SCOPES) as server:
-            token = issuer.token(DESK, scope=own)
-            refused = await server.call(token, "refund", modern=False)
-            assert f'scope="{requested}"' in refused.headers["www-authenticate"]
-
-    asyncio.run(works())
+    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
+        token = issuer.token(DESK, scope=own)
+        refused = await server.call(token, "refund", modern=False)
+        assert f'scope="{requested}"' in refused.headers["www-authenticate"]
 
 
 @pytest.mark.parametrize("modern", [False, True])
 @pytest.mark.parametrize(
-    ("name", "why"),
+    ("name", "reason"),
     [
-        ("nothing", "there is no such tool"),
-        ("restricted", "the client may not have it"),
-        ("backs_alone", "it is another client's"),
-        ("erase", "a scope gives its permission, which the client does not have"),
-        ("count", "the client does not have its permission, another one does"),
+        ("nothing", "the tool does not exist"),
+        ("restricted", "the client's access denies it"),
+        ("back_only", "it belongs to another client"),
+        ("erase", "a scope grants its permission, but the client does not have it"),
+        ("count", "only another client has its permission"),
     ],
 )
-def test_what_no_scope_gives_is_unknown(
-    name: str, why: str, modern: bool, registry: Registry, issuer: AuthorizationServer
+async def test_tool_that_no_scope_grants_is_unknown(
+    name: str,
+    reason: str,
+    modern: bool,
+    registry: Registry,
+    issuer: AuthorizationServer,
 ) -> None:
-    async def works() -> None:
-        async with serving(registry, environment(issuer), scopes=SCOPES) as server:
-            for scope in ("shop", "shop money", "shop all"):
-                token = issuer.token(DESK, scope=scope)
-                refused = await server.call(token, name, modern=modern)
-                assert "www-authenticate" not in refused.headers, why
-                assert told(refused)["error"] == {
-                    "code": -32602,
-                    "message": f"Unknown tool: {name}",
-                }
-
-    asyncio.run(works())
+    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
+        for scope in ("shop", "shop money", "shop all"):
+            token = issuer.token(DESK, scope=scope)
+            refused = await server.call(token, name, modern=modern)
+            assert "www-authenticate" not in refused.headers, reason
+            assert parse_response(refused)["error"] == {
+                "code": -32602,
+                "message": f"Unknown tool: {name}",
+            }
 
 
-def test_toolsets_that_share_an_endpoint_have_one_challenge(
+async def test_shared_endpoint_requests_the_scope_for_the_tools_own_toolset(
     tmp_path: Path, registry: Registry, issuer: AuthorizationServer
 ) -> None:
-    """The tool's own toolset decides; what the other's client has is of no use."""
+    """The permissions of the client in another toolset do not count."""
     lend = definition("lend", handler=f"{HANDLERS}:refund", permission="stock")
     give = definition("give", handler=f"{HANDLERS}:refund", permission="billing")
     clients = {"desk": Client("*", permissions=("stock",)), "back": Client("*")}
@@ -145,29 +147,25 @@ def test_toolsets_that_share_an_endpoint_have_one_challenge(
     )
     toolsets = {"shop": registry, "library": library}
     servers = tuple(
-        McpServer(each, name=name, client="desk") for name, each in toolsets.items()
+        McpServer(member, name=name, client="desk") for name, member in toolsets.items()
     )
     both = Registry.combine("both", [*toolsets.values()])
-
-    async def works() -> None:
-        given = environment(issuer)
-        more = {"member_servers": servers}
-        async with serving(both, given, server=more, scopes=SCOPES) as server:
-            token = issuer.token(DESK)
-            assert await server.tools(token) == ["who"]
-            for name, scope in (("refund", "money"), ("lend", "all")):
-                refused = await server.call(token, name)
-                asked = refused.headers["www-authenticate"]
-                assert f'scope="shop {scope}"' in asked
-            for name in ("give", "count", "erase"):
-                assert f"Unknown tool: {name}" in (await server.call(token, name)).text
-            done = await server.call(issuer.token(DESK, scope="shop all"), "lend")
-            assert "refunded for mia" in done.text
-
-    asyncio.run(works())
+    environment = make_environment(issuer)
+    options = {"member_servers": servers}
+    async with run_shop(both, environment, server=options, scopes=SCOPES) as server:
+        token = issuer.token(DESK)
+        assert await server.list_tools(token) == ["who"]
+        for name, scope in (("refund", "money"), ("lend", "all")):
+            refused = await server.call(token, name)
+            challenge = refused.headers["www-authenticate"]
+            assert f'scope="shop {scope}"' in challenge
+        for name in ("give", "count", "erase"):
+            assert f"Unknown tool: {name}" in (await server.call(token, name)).text
+        done = await server.call(issuer.token(DESK, scope="shop all"), "lend")
+        assert "refunded for mia" in done.text
 
 
-def test_a_body_that_is_no_call_is_answered_as_before(
+async def test_body_that_is_not_a_call_gets_no_scope_challenge(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     bodies = {
@@ -179,34 +177,30 @@ def test_a_body_that_is_no_call_is_answered_as_before(
         b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params":'
         b' {"_meta": {"is": "tools/call", "name": "refund"}}}': 200,
     }
-
-    async def works() -> None:
-        async with serving(registry, environment(issuer), scopes=SCOPES) as server:
-            headers = {
-                "authorization": f"Bearer {issuer.token(DESK)}",
-                "accept": "application/json, text/event-stream",
-                "content-type": "application/json",
-                "mcp-protocol-version": "2025-11-25",
-            }
-            for body, status in bodies.items():
-                sent = await server.client.post("/mcp/", content=body, headers=headers)
-                assert sent.status_code == status, (body, sent.text)
-
-    asyncio.run(works())
+    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
+        headers = {
+            "authorization": f"Bearer {issuer.token(DESK)}",
+            "accept": "application/json, text/event-stream",
+            "content-type": "application/json",
+            "mcp-protocol-version": "2025-11-25",
+        }
+        for body, status in bodies.items():
+            sent = await server.client.post("/mcp/", content=body, headers=headers)
+            assert sent.status_code == status, (body, sent.text)
 
 
 @pytest.mark.parametrize(
     "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
 )
-def test_the_sdks_client_asks_its_person_for_more(
+def test_sdk_client_requests_the_missing_scope_and_repeats_the_call(
     mode: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     browser = Browser("mia")
 
-    async def works() -> str:
+    async def run() -> str:
         async with (
-            serving(registry, environment(issuer), scopes=SCOPES) as server,
-            agent(DESK, browser, app=server.app, mode=mode) as client,
+            run_shop(registry, make_environment(issuer), scopes=SCOPES) as server,
+            run_agent(DESK, browser, app=server.app, mode=mode) as client,
         ):
             assert [tool.name for tool in (await client.list_tools()).tools] == ["who"]
             done = (await client.call_tool("refund", {})).content[0]
@@ -215,54 +209,49 @@ def test_the_sdks_client_asks_its_person_for_more(
             assert isinstance(done, TextContent)
             return done.text
 
-    assert asyncio.run(works()) == "refunded for mia"
-    assert [page["scope"] for page in browser.asked] == ["shop", "shop money"]
+    assert asyncio.run(run()) == "refunded for mia"
+    assert [page["scope"] for page in browser.requests] == ["shop", "shop money"]
 
 
-def test_a_person_who_may_not_have_it_is_asked_once(
+async def test_sdk_client_requests_a_scope_that_is_not_granted_only_once(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     issuer.people["mia"] = {"scope": "shop"}
     browser = Browser("mia")
-
-    async def works() -> None:
-        async with (
-            serving(registry, environment(issuer), scopes=SCOPES) as server,
-            agent(DESK, browser, app=server.app) as client,
-        ):
-            with pytest.raises(MCPError, match="the call needs the scope money"):
-                await client.call_tool("refund", {})
-
-    asyncio.run(works())
-    assert len(browser.asked) == 2
+    async with (
+        run_shop(registry, make_environment(issuer), scopes=SCOPES) as server,
+        run_agent(DESK, browser, app=server.app) as client,
+    ):
+        with pytest.raises(MCPError, match="the call needs the scope money"):
+            await client.call_tool("refund", {})
+    assert len(browser.requests) == 2
 
 
 @pytest.mark.parametrize("modern", [False, True])
-def test_a_found_call_asks_for_the_scope_of_the_found_tool(
+async def test_call_through_search_requests_the_tools_own_scope(
     modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
-    async def works() -> None:
-        given = environment(issuer)
-        more = {"search": True}
-        async with serving(registry, given, server=more, scopes=SCOPES) as server:
-            token = issuer.token(DESK)
+    environment = make_environment(issuer)
+    more = {"search": True}
+    async with run_shop(registry, environment, server=more, scopes=SCOPES) as server:
+        token = issuer.token(DESK)
 
-            async def called(tool: str, by: str = token) -> httpx.Response:
-                found = {"name": tool}
-                return await server.call(by, "call_found_tool", found, modern=modern)
+        async def call_by_search(tool: str, by: str = token) -> httpx.Response:
+            found = {"name": tool}
+            return await server.call(by, "call_found_tool", found, modern=modern)
 
-            assert await server.tools(token) == ["search_tools", "call_found_tool"]
-            refused = await called("refund")
-            assert refused.status_code == 403
-            assert 'scope="shop money"' in refused.headers["www-authenticate"]
-            for name in ("restricted", "backs_alone", "call_found_tool"):
-                assert f"Unknown tool: {name}" in (await called(name)).text
-            more_ = issuer.token(DESK, scope="shop money")
-            assert "refunded for mia" in (await called("refund", more_)).text
-            query = {"query": "refund the order"}
-            for by, expected in ((token, set()), (more_, {"refund"})):
-                found = await server.call(by, "search_tools", query, modern=modern)
-                text = told(found)["result"]["content"][0]["text"]
-                assert {one["name"] for one in json.loads(text)["tools"]} == expected
-
-    asyncio.run(works())
+        assert await server.list_tools(token) == ["search_tools", "call_found_tool"]
+        refused = await call_by_search("refund")
+        assert refused.status_code == 403
+        assert 'scope="shop money"' in refused.headers["www-authenticate"]
+        for name in ("restricted", "back_only", "call_found_tool"):
+            assert f"Unknown tool: {name}" in (await call_by_search(name)).text
+        broader_token = issuer.token(DESK, scope="shop money")
+        assert (
+            "refunded for mia" in (await call_by_search("refund", broader_token)).text
+        )
+        query = {"query": "refund the order"}
+        for by, expected in ((token, set()), (broader_token, {"refund"})):
+            found = await server.call(by, "search_tools", query, modern=modern)
+            text = parse_response(found)["result"]["content"][0]["text"]
+            assert {tool["name"] for tool in json.loads(text)["tools"]} == expected

@@ -1,4 +1,4 @@
-"""An authorization server that others wrote: its pages, its registration and its tokens."""
+"""Login, registration and tokens with the third-party server `oidc-provider`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import pytest
 from mcp.shared.auth import OAuthClientInformationFull
 from mcp_types import TextContent
 
-from tests.external.third_party_setup import installed
-from tests.oauth.agent import Browser, agent
-from tests.oauth.shop import DESK, PUBLIC, SCOPES, serving
+from tests.external.third_party_setup import find_installed
+from tests.oauth.agent import Browser, run_agent
+from tests.oauth.shop import DESK, PUBLIC, SCOPES, run_shop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,22 +27,24 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.servers,
-    pytest.mark.skipif(installed() is None, reason="not set up: make test-servers"),
+    pytest.mark.skipif(
+        find_installed() is None, reason="not set up: make test-servers"
+    ),
 ]
 BACK = "http://127.0.0.1/back"
 
 
 @contextmanager
-def oidc_provider(token_format: str) -> Iterator[str]:
-    """The issuer's URL."""
-    there = installed()
-    assert there is not None
+def run_oidc_provider(token_format: str) -> Iterator[str]:
+    """Start the server with a token format and yield the issuer's URL."""
+    tools = find_installed()
+    assert tools is not None
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         issuer = f"http://127.0.0.1:{probe.getsockname()[1]}"
     script = str(Path(__file__).with_name("oidc_provider.mjs"))
-    words = [there.node, script, there.oidc_provider, issuer, token_format]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+    command = [tools.node, script, tools.oidc_provider, issuer, token_format]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "listens\n"
         try:
@@ -51,18 +53,18 @@ def oidc_provider(token_format: str) -> Iterator[str]:
             process.kill()
 
 
-class Person(Browser):
-    """Fills in each page that comes, and agrees to everything."""
+class ConsentingBrowser(Browser):
+    """A browser that fills in each page and consents to each request."""
 
     async def open(self, url: str) -> None:
-        self.asked.append(dict(httpx2.URL(url).params))
+        self.requests.append(dict(httpx2.URL(url).params))
         async with httpx2.AsyncClient() as browser:
             answer = await browser.get(url)
             while True:
                 if answer.is_redirect:
                     to = answer.url.join(answer.headers["location"])
                     if str(to).startswith(BACK):
-                        self._came = dict(to.params)
+                        self._redirect_params = dict(to.params)
                         return
                     answer = await browser.get(to)
                     continue
@@ -74,58 +76,58 @@ class Person(Browser):
                 answer = await browser.post(answer.url.join(to), data=filled)
 
 
-async def registered(issuer: str) -> OAuthClientInformationFull:
-    """A client that may ask for every scope, as whoever registers one by hand makes it.
+async def register_client(issuer: str) -> OAuthClientInformationFull:
+    """Register a client that may request every scope.
 
-    One that the SDK registers may ask for those that opened the endpoint, and no others.
+    A client that the SDK registers may request only the endpoint's scopes.
     """
-    told = {
+    metadata = {
         "redirect_uris": [BACK],
         "token_endpoint_auth_method": "none",
         "application_type": "native",
     }
     async with httpx2.AsyncClient() as client:
-        answer = await client.post(f"{issuer}/reg", json=told)
+        answer = await client.post(f"{issuer}/reg", json=metadata)
     return OAuthClientInformationFull.model_validate(answer.json())
 
 
 @pytest.mark.parametrize("token_format", ["jwt", "opaque"])
-def test_a_person_logs_in_and_agrees_to_more(
+def test_user_logs_in_and_consents_to_a_further_scope_for_a_call(
     token_format: str, registry: Registry
 ) -> None:
-    async def works(issuer: str) -> None:
-        given = {
+    async def run(issuer: str) -> None:
+        environment = {
             "SHOP_PUBLIC_URL": PUBLIC,
             "SHOP_OAUTH_ISSUER": issuer,
             "SHOP_OAUTH_CLIENT_ID": "shop",
             "SHOP_OAUTH_CLIENT_SECRET": "secret",
         }
-        asks = token_format == "opaque"
-        async with serving(
-            registry, given, scopes=SCOPES, introspection=asks
+        introspection = token_format == "opaque"
+        async with run_shop(
+            registry, environment, scopes=SCOPES, introspection=introspection
         ) as server:
-            new = Person("ann")
-            async with agent(DESK, new, app=server.app) as client:
+            new = ConsentingBrowser("ann")
+            async with run_agent(DESK, new, app=server.app) as client:
                 listed = await client.list_tools()
                 assert [tool.name for tool in listed.tools] == ["who"]
-            mia = Person("mia")
-            mia.client = await registered(issuer)
-            async with agent(DESK, mia, app=server.app) as client:
-                done = await client.call_tool("who")
-                assert isinstance(done.content[0], TextContent)
-                said = {"user": "mia", "issuer": issuer}
-                assert json.loads(done.content[0].text) == said
-                done = await client.call_tool("refund")
-                assert isinstance(done.content[0], TextContent)
-                assert done.content[0].text == "refunded for mia"
+            mia = ConsentingBrowser("mia")
+            mia.client = await register_client(issuer)
+            async with run_agent(DESK, mia, app=server.app) as client:
+                result = await client.call_tool("who")
+                assert isinstance(result.content[0], TextContent)
+                expected = {"user": "mia", "issuer": issuer}
+                assert json.loads(result.content[0].text) == expected
+                result = await client.call_tool("refund")
+                assert isinstance(result.content[0], TextContent)
+                assert result.content[0].text == "refunded for mia"
                 listed = await client.list_tools()
                 assert [tool.name for tool in listed.tools] == ["refund", "who"]
-            asked = [set(one["scope"].split()) for one in mia.asked]
-            assert [scopes & {"shop", "money"} for scopes in asked] == [
+            requested = [set(page["scope"].split()) for page in mia.requests]
+            assert [scopes & {"shop", "money"} for scopes in requested] == [
                 {"shop"},
                 {"shop", "money"},
             ]
-            assert {one["resource"] for one in mia.asked} == {DESK}
+            assert {page["resource"] for page in mia.requests} == {DESK}
 
-    with oidc_provider(token_format) as issuer:
-        asyncio.run(works(issuer))
+    with run_oidc_provider(token_format) as issuer:
+        asyncio.run(run(issuer))

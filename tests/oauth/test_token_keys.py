@@ -1,4 +1,4 @@
-"""Keys of an issuer: which of them validates a token, and when they are fetched again."""
+"""Keys of an issuer: selection by id and algorithm, and repeated fetches."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed448, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
-from tests.oauth.test_access_tokens import ISSUER, URL, World
-from tests.oauth.test_access_tokens import world as world
+from tests.oauth.test_access_tokens import ISSUER, URL, FakeIssuer
+from tests.oauth.test_access_tokens import fake_issuer as fake_issuer
 from toolcast_runtime.http import OAuth
 from toolcast_runtime.http.endpoints import Issuer
 from toolcast_runtime.oauth.access_tokens import AccessTokens, InvalidTokenError
@@ -23,7 +23,7 @@ ED_KEY = ed25519.Ed25519PrivateKey.generate()
 ED_448 = ed448.Ed448PrivateKey.generate()
 
 
-def _public(key: Any, **members: Any) -> dict[str, Any]:
+def to_jwk(key: Any, **members: Any) -> dict[str, Any]:
     """Return the public JWK of a private key with further members."""
     if isinstance(key, rsa.RSAPrivateKey):
         entry = RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
@@ -36,81 +36,76 @@ def _public(key: Any, **members: Any) -> dict[str, Any]:
 
 # The algorithm, the private key, the token's `kid`, and the issuer's key set.
 ACCEPTED: dict[str, tuple[str, Any, str | None, list[dict[str, Any]]]] = {
-    "no id in the token": ("RS256", RSA_KEYS[0], None, [_public(RSA_KEYS[0], kid="a")]),
-    "no id in the key": ("RS256", RSA_KEYS[0], "a", [_public(RSA_KEYS[0])]),
+    "no id in the token": ("RS256", RSA_KEYS[0], None, [to_jwk(RSA_KEYS[0], kid="a")]),
+    "no id in the key": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0])]),
     "no id in both, second key": (
         "RS256",
         RSA_KEYS[1],
         None,
-        [_public(RSA_KEYS[0]), _public(RSA_KEYS[1])],
+        [to_jwk(RSA_KEYS[0]), to_jwk(RSA_KEYS[1])],
     ),
     "no id in both, first key": (
         "RS256",
         RSA_KEYS[0],
         None,
-        [_public(RSA_KEYS[0]), _public(RSA_KEYS[1])],
+        [to_jwk(RSA_KEYS[0]), to_jwk(RSA_KEYS[1])],
     ),
     "two keys of one id": (
         "ES256",
         EC_KEY,
         "a",
-        [_public(RSA_KEYS[0], kid="a"), _public(EC_KEY, kid="a")],
+        [to_jwk(RSA_KEYS[0], kid="a"), to_jwk(EC_KEY, kid="a")],
     ),
-    "PS256 without alg": ("PS256", RSA_KEYS[0], "a", [_public(RSA_KEYS[0], kid="a")]),
-    "RS512 without alg": ("RS512", RSA_KEYS[0], "a", [_public(RSA_KEYS[0], kid="a")]),
-    "EdDSA without alg": ("EdDSA", ED_KEY, "a", [_public(ED_KEY, kid="a")]),
-    "ES256 without alg": ("ES256", EC_KEY, None, [_public(ED_KEY), _public(EC_KEY)]),
-    "another curve first": ("ES384", EC_384, None, [_public(EC_KEY), _public(EC_384)]),
-    "Ed448 after Ed25519": ("EdDSA", ED_448, None, [_public(ED_KEY), _public(ED_448)]),
+    "PS256 without alg": ("PS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], kid="a")]),
+    "RS512 without alg": ("RS512", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], kid="a")]),
+    "EdDSA without alg": ("EdDSA", ED_KEY, "a", [to_jwk(ED_KEY, kid="a")]),
+    "ES256 without alg": ("ES256", EC_KEY, None, [to_jwk(ED_KEY), to_jwk(EC_KEY)]),
+    "another curve first": ("ES384", EC_384, None, [to_jwk(EC_KEY), to_jwk(EC_384)]),
+    "Ed448 after Ed25519": ("EdDSA", ED_448, None, [to_jwk(ED_KEY), to_jwk(ED_448)]),
     "RSA-OAEP first": (
         "RS256",
         RSA_KEYS[0],
         None,
-        [_public(RSA_KEYS[1], alg="RSA-OAEP"), _public(RSA_KEYS[0])],
+        [to_jwk(RSA_KEYS[1], alg="RSA-OAEP"), to_jwk(RSA_KEYS[0])],
     ),
     "two keys of one id and type": (
         "RS512",
         RSA_KEYS[1],
         "a",
-        [_public(key, kid="a") for key in RSA_KEYS],
+        [to_jwk(key, kid="a") for key in RSA_KEYS],
     ),
     "the key with the id is of another type": (
         "RS256",
         RSA_KEYS[0],
         "a",
-        [_public(EC_KEY, kid="a"), _public(RSA_KEYS[0])],
+        [to_jwk(EC_KEY, kid="a"), to_jwk(RSA_KEYS[0])],
     ),
     "the key with the id is for another alg": (
         "PS256",
         RSA_KEYS[0],
         "a",
-        [_public(RSA_KEYS[1], kid="a", alg="RS256"), _public(RSA_KEYS[0])],
+        [to_jwk(RSA_KEYS[1], kid="a", alg="RS256"), to_jwk(RSA_KEYS[0])],
     ),
-    "alg is null": ("RS256", RSA_KEYS[0], "a", [_public(RSA_KEYS[0], alg=None)]),
-    "use is null": ("RS256", RSA_KEYS[0], "a", [_public(RSA_KEYS[0], use=None)]),
-    "key_ops": ("RS256", RSA_KEYS[0], "a", [_public(RSA_KEYS[0], key_ops=["verify"])]),
-    "unknown members": (
-        "RS256",
-        RSA_KEYS[0],
-        None,
-        [_public(RSA_KEYS[0], x={}, exp=1)],
-    ),
+    "alg is null": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], alg=None)]),
+    "use is null": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], use=None)]),
+    "key_ops": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], key_ops=["verify"])]),
+    "unknown members": ("RS256", RSA_KEYS[0], None, [to_jwk(RSA_KEYS[0], x={}, exp=1)]),
 }
 REJECTED: dict[str, tuple[str, Any, str | None, list[dict[str, Any]]]] = {
     "alg of the key differs": (
         "PS256",
         RSA_KEYS[0],
         "a",
-        [_public(RSA_KEYS[0], kid="a", alg="RS256")],
+        [to_jwk(RSA_KEYS[0], kid="a", alg="RS256")],
     ),
-    "another id": ("RS256", RSA_KEYS[0], "b", [_public(RSA_KEYS[0], kid="a")]),
-    "another key without an id": ("RS256", RSA_KEYS[0], "a", [_public(RSA_KEYS[1])]),
-    "another key type": ("RS256", RSA_KEYS[0], "a", [_public(EC_KEY, kid="a")]),
+    "another id": ("RS256", RSA_KEYS[0], "b", [to_jwk(RSA_KEYS[0], kid="a")]),
+    "another key without an id": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[1])]),
+    "another key type": ("RS256", RSA_KEYS[0], "a", [to_jwk(EC_KEY, kid="a")]),
     "for encryption": (
         "RS256",
         RSA_KEYS[0],
         None,
-        [_public(RSA_KEYS[0], use="enc"), _public(RSA_KEYS[1])],
+        [to_jwk(RSA_KEYS[0], use="enc"), to_jwk(RSA_KEYS[1])],
     ),
     "a published private key": (
         "RS256",
@@ -118,7 +113,7 @@ REJECTED: dict[str, tuple[str, Any, str | None, list[dict[str, Any]]]] = {
         "a",
         [
             {**RSAAlgorithm.to_jwk(RSA_KEYS[0], as_dict=True), "kid": "a"},
-            _public(RSA_KEYS[1]),
+            to_jwk(RSA_KEYS[1]),
         ],
     ),
 }
@@ -128,24 +123,24 @@ ALGORITHMS = ("RS256", "RS512", "PS256", "ES256", "ES384", "EdDSA")
 CLAIMS = {"iss": ISSUER, "aud": URL, "exp": 9_999_999_999}
 
 
-def _validator() -> AccessTokens:
+def make_validator() -> AccessTokens:
     oauth = OAuth("SHOP", (), algorithms=ALGORITHMS)
     issuer = Issuer(oauth, ISSUER, URL, f"{ISSUER}/keys", None, None)
     return AccessTokens(issuer, AuthorizationServer(issuer))
 
 
-def _token(algorithm: str, key: Any, key_id: str | None) -> str:
+def sign_token(algorithm: str, key: Any, key_id: str | None) -> str:
     headers = {"kid": key_id} if key_id else {}
     return jwt.encode(CLAIMS, key, algorithm=algorithm, headers=headers)
 
 
 @pytest.mark.parametrize("name", [*ACCEPTED, *REJECTED])
-async def test_tokens_are_validated_by_each_fitting_key(
-    world: World, name: str
+async def test_token_is_validated_with_each_key_that_fits_its_id_and_algorithm(
+    fake_issuer: FakeIssuer, name: str
 ) -> None:
     algorithm, key, key_id, keys = (ACCEPTED | REJECTED)[name]
-    world.answer = {"keys": keys}
-    token, tokens = _token(algorithm, key, key_id), _validator()
+    fake_issuer.answer = {"keys": keys}
+    token, tokens = sign_token(algorithm, key, key_id), make_validator()
     if name in ACCEPTED:
         assert await tokens.validate_token(token, URL) == CLAIMS
     else:
@@ -157,33 +152,33 @@ async def test_tokens_are_validated_by_each_fitting_key(
 @pytest.mark.parametrize(
     ("key_id", "published_id"), [(None, None), (None, "a"), ("a", None), ("a", "a")]
 )
-async def test_key_that_replaces_another_one_is_fetched_without_its_id(
-    world: World, key_id: str | None, published_id: str | None
+async def test_replaced_key_is_fetched_after_30_seconds_even_with_the_same_id_or_none(
+    fake_issuer: FakeIssuer, key_id: str | None, published_id: str | None
 ) -> None:
     old, new = RSA_KEYS
-    world.answer = {"keys": [_public(old, kid=published_id)]}
-    tokens = _validator()
-    assert await tokens.validate_token(_token("RS256", old, key_id), URL) == CLAIMS
-    world.answer = {"keys": [_public(new, kid=published_id)]}
-    token = _token("RS256", new, key_id)
+    fake_issuer.answer = {"keys": [to_jwk(old, kid=published_id)]}
+    tokens = make_validator()
+    assert await tokens.validate_token(sign_token("RS256", old, key_id), URL) == CLAIMS
+    fake_issuer.answer = {"keys": [to_jwk(new, kid=published_id)]}
+    token = sign_token("RS256", new, key_id)
     with pytest.raises(InvalidTokenError, match="signature is not valid"):
         await tokens.validate_token(token, URL)
-    assert world.asked == 1, "the keys were fetched just now"
-    world.now += 31
+    assert fake_issuer.request_count == 1, "the keys were fetched just now"
+    fake_issuer.now += 31
     assert await tokens.validate_token(token, URL) == CLAIMS
     with pytest.raises(InvalidTokenError, match="signature is not valid"):
-        await tokens.validate_token(_token("RS256", old, key_id), URL)
-    assert world.asked == 2
+        await tokens.validate_token(sign_token("RS256", old, key_id), URL)
+    assert fake_issuer.request_count == 2
 
 
 async def test_forged_signatures_fetch_the_keys_once_in_30_seconds(
-    world: World,
+    fake_issuer: FakeIssuer,
 ) -> None:
-    world.answer = {"keys": [_public(RSA_KEYS[0])]}
-    tokens = _validator()
-    forged = _token("RS256", RSA_KEYS[1], None)
+    fake_issuer.answer = {"keys": [to_jwk(RSA_KEYS[0])]}
+    tokens = make_validator()
+    forged = sign_token("RS256", RSA_KEYS[1], None)
     for _ in range(100):
         with pytest.raises(InvalidTokenError, match="signature is not valid"):
             await tokens.validate_token(forged, URL)
-        world.now += 1
-    assert world.asked == 4
+        fake_issuer.now += 1
+    assert fake_issuer.request_count == 4

@@ -1,4 +1,4 @@
-"""A toolset that is a package: with what its people are asked for, and with nothing but that."""
+"""Projects with the target `package`."""
 
 from __future__ import annotations
 
@@ -46,8 +46,13 @@ TARGET = "targets: {mcp: {}, package: {namespace: io.github.ann}}\n"
 
 
 @pytest.fixture
-def packaged(make_project: Callable[..., Project]) -> Callable[..., Project]:
-    """Makes a project whose toolset is a package, with further tools and another toolset."""
+def make_package_project(
+    make_project: Callable[..., Project],
+) -> Callable[..., Project]:
+    """Returns a function that writes a project with the target `package`.
+
+    The function adds tools to `ping`, and replaces toolset.yaml and pyproject.toml.
+    """
 
     def make(
         tools: dict[str, str] | None = None,
@@ -71,8 +76,8 @@ def track(root: Path) -> None:
     subprocess.run(command, cwd=root, check=True, capture_output=True)
 
 
-def manifests(root: Path) -> dict[str, Any]:
-    """The manifests of the toolset `toy`, by their names."""
+def read_manifests(root: Path) -> dict[str, Any]:
+    """Return the generated manifests of the toolset `toy` by path in the folder `package`."""
     folder = root / "generated/toy/package"
     return {
         path.relative_to(folder).as_posix(): json.loads(path.read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""`toolcast package`: an archive with what is needed and nothing else, the same each time."""
+"""Archives of `toolcast package`: their files, refused files, and reproducibility."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.package.conftest import HANDLERS, PYPROJECT, TARGET, track
 from tests.program import toolcast
 from toolcast.commands import package
 
-BUILT = "dist/toy-1.2.0.mcpb"
+ARCHIVE = "dist/toy-1.2.0.mcpb"
 
 
 def package_project(root: Path, *words: str) -> Any:
@@ -29,24 +29,24 @@ def package_project(root: Path, *words: str) -> Any:
     return toolcast(root, "package", *words)
 
 
-def archive(root: Path, *words: str, at: str = BUILT) -> Mapping[str, bytes]:
-    """What an archive holds."""
-    done = package_project(root, *words)
-    assert done.returncode == 0, done.stderr
-    with zipfile.ZipFile(io.BytesIO((root / at).read_bytes())) as opened:
-        return {name: opened.read(name) for name in opened.namelist()}
+def read_archive(root: Path, *words: str, path: str = ARCHIVE) -> Mapping[str, bytes]:
+    """Run `toolcast package`; return the contents of the archive by file name."""
+    process = package_project(root, *words)
+    assert process.returncode == 0, process.stderr
+    with zipfile.ZipFile(io.BytesIO((root / path).read_bytes())) as zip_file:
+        return {name: zip_file.read(name) for name in zip_file.namelist()}
 
 
 @pytest.fixture
-def project(packaged: Callable[..., Project]) -> Project:
-    made = packaged()
-    made.write("README.md", "# Toys\n")
-    made.write("LICENSE", "Do what you like.\n")
-    made.generate()
-    return made
+def project(make_package_project: Callable[..., Project]) -> Project:
+    project = make_package_project()
+    project.write("README.md", "# Toys\n")
+    project.write("LICENSE", "Do what you like.\n")
+    project.generate()
+    return project
 
 
-def test_it_holds_what_is_needed_and_nothing_else(project: Project) -> None:
+def test_archive_contains_only_required_files(project: Project) -> None:
     for path in (
         "notes.txt",
         ".env",
@@ -57,9 +57,9 @@ def test_it_holds_what_is_needed_and_nothing_else(project: Project) -> None:
         project.write(path, "x")
     for path in (".env", "__pycache__/toy.pyc", "data/table.csv", "toy.py~"):
         project.write(f"handlers/{path}", "x")
-    held = archive(project.root)
-    generated = {name for name in held if name.startswith("generated/")}
-    assert held.keys() - generated == {
+    files = read_archive(project.root)
+    generated = {name for name in files if name.startswith("generated/")}
+    assert files.keys() - generated == {
         "manifest.json",
         "pyproject.toml",
         "README.md",
@@ -68,51 +68,55 @@ def test_it_holds_what_is_needed_and_nothing_else(project: Project) -> None:
         "handlers/toy.py",
         "handlers/data/table.csv",
     }
-    there = {
+    expected = {
         path.relative_to(project.root).as_posix()
         for path in (project.root / "generated").rglob("*.*")
         if path.is_file() and "/package/" not in path.as_posix()
     }
-    assert generated == there
-    assert held["handlers/toy.py"].decode() == HANDLERS
-    own = project.root / "generated/toy/package/manifest.json"
-    assert held["manifest.json"] == own.read_bytes()
+    assert generated == expected
+    assert files["handlers/toy.py"].decode() == HANDLERS
+    manifest = project.root / "generated/toy/package/manifest.json"
+    assert files["manifest.json"] == manifest.read_bytes()
 
 
-def test_what_is_installed_is_what_the_project_depends_on(project: Project) -> None:
-    held = archive(project.root)
-    assert tomllib.loads(held["pyproject.toml"].decode()) == {
+def test_archive_pyproject_has_only_the_dependencies(project: Project) -> None:
+    files = read_archive(project.root)
+    assert tomllib.loads(files["pyproject.toml"].decode()) == {
         "project": {
             "name": "toy-mcp",
             "version": "1.2.0",
             "requires-python": ">=3.11",
             "dependencies": ["toolcast-runtime[mcp]"],
         },
-        # Nothing is built: the archive has not all that the project's own build needs.
+        # uv must not build the project: the archive lacks files that the build needs.
         "tool": {"uv": {"package": False}},
     }
 
 
-def test_requirements_come_through_as_they_are(
-    packaged: Callable[..., Project],
+def test_requirement_strings_are_unchanged(
+    make_package_project: Callable[..., Project],
 ) -> None:
-    odd = (
+    requirement = (
         "a; python_version < '3.12' and os_name == \"x\\\\y\" # \u00e9\u2028\U0001f600"
     )
-    listed = f'  """{odd}""",\n'.replace("\\\\", "\\\\\\\\")
-    project = packaged(pyproject=PYPROJECT.replace('mcp]",\n', 'mcp]",\n' + listed))
+    line = f'  """{requirement}""",\n'.replace("\\\\", "\\\\\\\\")
+    project = make_package_project(
+        pyproject=PYPROJECT.replace('mcp]",\n', 'mcp]",\n' + line)
+    )
     project.generate()
-    said = tomllib.loads(archive(project.root)["pyproject.toml"].decode())["project"]
+    packaged = tomllib.loads(read_archive(project.root)["pyproject.toml"].decode())[
+        "project"
+    ]
     own = tomllib.loads((project.root / "pyproject.toml").read_text("utf-8"))
-    assert said["dependencies"] == own["project"]["dependencies"]
+    assert packaged["dependencies"] == own["project"]["dependencies"]
 
 
-def test_the_same_files_make_the_same_bytes(project: Project, tmp_path: Path) -> None:
-    said = package_project(project.root).stdout
-    first = (project.root / BUILT).read_bytes()
-    assert said.splitlines()[-1] == f"sha256 {hashlib.sha256(first).hexdigest()}"
-    assert said.startswith(
-        f"{len(zipfile.ZipFile(io.BytesIO(first)).namelist())} files -> {BUILT}"
+def test_equal_files_make_equal_archives(project: Project, tmp_path: Path) -> None:
+    output = package_project(project.root).stdout
+    first = (project.root / ARCHIVE).read_bytes()
+    assert output.splitlines()[-1] == f"sha256 {hashlib.sha256(first).hexdigest()}"
+    assert output.startswith(
+        f"{len(zipfile.ZipFile(io.BytesIO(first)).namelist())} files -> {ARCHIVE}"
     )
     other = tmp_path / "elsewhere" / "copy"
     shutil.copytree(project.root, other, ignore=shutil.ignore_patterns("dist"))
@@ -122,17 +126,21 @@ def test_the_same_files_make_the_same_bytes(project: Project, tmp_path: Path) ->
     env = {"TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7", "LC_ALL": "C"}
     again = Project(other).toolcast("package", "toy", env=env)
     assert again.returncode == 0, again.stderr
-    assert (other / BUILT).read_bytes() == first
-    # Bytes of a compressor would differ from one to the next.
-    with zipfile.ZipFile(io.BytesIO(first)) as opened:
-        assert {entry.compress_type for entry in opened.infolist()} == {
+    assert (other / ARCHIVE).read_bytes() == first
+    # Compressed bytes would depend on the version of zlib.
+    with zipfile.ZipFile(io.BytesIO(first)) as zip_file:
+        assert {entry.compress_type for entry in zip_file.infolist()} == {
             zipfile.ZIP_STORED
         }
-        assert opened.infolist()[0].filename == "manifest.json"
+        assert zip_file.infolist()[0].filename == "manifest.json"
 
 
-def test_files_stand_where_python_finds_them(packaged: Callable[..., Project]) -> None:
-    project = packaged(workspace="output: src/acme/generated\nsources: [src]\n")
+def test_files_below_src_are_importable_in_the_archive(
+    make_package_project: Callable[..., Project],
+) -> None:
+    project = make_package_project(
+        workspace="output: src/acme/generated\nsources: [src]\n"
+    )
     shutil.rmtree(project.root / "handlers")
     project.edit("specs/toy/toolset.yaml", "handlers: handlers", "handlers: acme.agent")
     project.edit("specs/toy/ping.yaml", "handlers.toy:ping", "acme.agent.toy:ping")
@@ -141,31 +149,33 @@ def test_files_stand_where_python_finds_them(packaged: Callable[..., Project]) -
     project.write("src/acme/agent/toy.py", HANDLERS)
     project.edit("pyproject.toml", '"generated.toy', '"acme.generated.toy')
     project.generate()
-    held = archive(project.root)
-    assert {"acme/__init__.py", "acme/agent/toy.py"} <= held.keys()
-    assert held["acme/generated/toy/mcp_server.py"]
-    assert not [name for name in held if name.startswith("src/")]
-    assert b'"acme/generated/toy/mcp_server.py"' in held["manifest.json"]
+    files = read_archive(project.root)
+    assert {"acme/__init__.py", "acme/agent/toy.py"} <= files.keys()
+    assert files["acme/generated/toy/mcp_server.py"]
+    assert not [name for name in files if name.startswith("src/")]
+    assert b'"acme/generated/toy/mcp_server.py"' in files["manifest.json"]
 
 
-def test_handlers_may_be_one_module(packaged: Callable[..., Project]) -> None:
-    project = packaged()
+def test_handlers_can_be_a_single_module(
+    make_package_project: Callable[..., Project],
+) -> None:
+    project = make_package_project()
     shutil.rmtree(project.root / "handlers")
     project.write("handlers.py", HANDLERS)
     project.edit("specs/toy/ping.yaml", "handlers.toy:ping", "handlers:ping")
     project.generate()
-    assert archive(project.root)["handlers.py"].decode() == HANDLERS
+    assert read_archive(project.root)["handlers.py"].decode() == HANDLERS
 
 
-def test_names_with_a_dot_are_left_out_and_named(project: Project) -> None:
+def test_hidden_files_are_skipped_and_reported(project: Project) -> None:
     project.write("handlers/.env", "TOKEN=x\n")
     project.write("handlers/.aws/credentials", "x\n")
-    done = package_project(project.root)
-    assert done.stderr.splitlines() == [
+    process = package_project(project.root)
+    assert process.stderr.splitlines() == [
         "skipped the hidden file handlers/.aws",
         "skipped the hidden file handlers/.env",
     ]
-    assert b"TOKEN=x" not in (project.root / BUILT).read_bytes()
+    assert b"TOKEN=x" not in (project.root / ARCHIVE).read_bytes()
 
 
 SECRETS = [
@@ -202,15 +212,15 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("name", SECRETS)
-def test_package_refuses_names_of_secrets(project: Project, name: str) -> None:
+def test_package_refuses_secret_file_names(project: Project, name: str) -> None:
     project.write(f"handlers/{name}", "x\n")
-    done = package_project(project.root)
-    assert done.returncode == 2
-    [path] = re.findall(r"handlers/(\S+) has the name of a secret\n", done.stderr)
+    process = package_project(project.root)
+    assert process.returncode == 2
+    [path] = re.findall(r"handlers/(\S+) has the name of a secret\n", process.stderr)
     assert name == path or name.startswith(f"{path}/")
     assert not (project.root / "dist").exists()
-    held = archive(project.root, "--allow-name", f"handlers/{path}")
-    assert f"handlers/{name}" in held
+    files = read_archive(project.root, "--allow-name", f"handlers/{path}")
+    assert f"handlers/{name}" in files
 
 
 @pytest.mark.parametrize(
@@ -221,54 +231,54 @@ def test_package_accepts_words_that_contain_a_secret_word(
     project: Project, name: str
 ) -> None:
     project.write(f"handlers/{name}", "x\n")
-    assert f"handlers/{name}" in archive(project.root)
+    assert f"handlers/{name}" in read_archive(project.root)
 
 
-def test_package_contains_only_files_of_the_index(project: Project) -> None:
+def test_package_contains_only_tracked_files(project: Project) -> None:
     track(project.root)
     for name in ("notes.txt", "drafts/a.txt", "drafts/b.txt"):
         project.write(f"handlers/{name}", "x\n")
     project.write(".gitignore", "drafts/\n")
-    done = toolcast(project.root, "package")
-    assert done.stderr.splitlines() == [
+    process = toolcast(project.root, "package")
+    assert process.stderr.splitlines() == [
         "skipped handlers/drafts/: it is not in git's index",
         "skipped handlers/notes.txt: it is not in git's index",
     ]
-    with zipfile.ZipFile(project.root / BUILT) as opened:
-        assert not [name for name in opened.namelist() if "drafts" in name]
-    done = toolcast(project.root, "package", "--include-untracked")
-    assert "added the untracked handlers/drafts/a.txt\n" in done.stderr
-    with zipfile.ZipFile(project.root / BUILT) as opened:
-        assert "handlers/drafts/b.txt" in opened.namelist()
+    with zipfile.ZipFile(project.root / ARCHIVE) as zip_file:
+        assert not [name for name in zip_file.namelist() if "drafts" in name]
+    process = toolcast(project.root, "package", "--include-untracked")
+    assert "added the untracked handlers/drafts/a.txt\n" in process.stderr
+    with zipfile.ZipFile(project.root / ARCHIVE) as zip_file:
+        assert "handlers/drafts/b.txt" in zip_file.namelist()
 
 
 def test_package_refuses_files_that_differ_from_the_index(project: Project) -> None:
     track(project.root)
     project.write("handlers/toy.py", HANDLERS + "# More.\n")
     project.write("README.md", "# Other\n")
-    done = toolcast(project.root, "package")
-    assert done.returncode == 2
-    assert "README.md, handlers/toy.py: not equal to git's index" in done.stderr
+    process = toolcast(project.root, "package")
+    assert process.returncode == 2
+    assert "README.md, handlers/toy.py: not equal to git's index" in process.stderr
     assert not (project.root / "dist").exists()
     assert toolcast(project.root, "package", "--allow-modified").returncode == 0
-    assert b"# More." in (project.root / BUILT).read_bytes()
+    assert b"# More." in (project.root / ARCHIVE).read_bytes()
 
 
-def test_package_outside_of_git_needs_an_option(project: Project) -> None:
+def test_package_without_git_needs_an_option(project: Project) -> None:
     shutil.rmtree(project.root / ".git")
-    done = toolcast(project.root, "package")
-    assert done.returncode == 2 and "pass `--include-untracked`" in done.stderr
-    done = toolcast(project.root, "package", "--include-untracked")
-    assert done.returncode == 0
-    assert "added the untracked handlers/toy.py\n" in done.stderr
+    process = toolcast(project.root, "package")
+    assert process.returncode == 2 and "pass `--include-untracked`" in process.stderr
+    process = toolcast(project.root, "package", "--include-untracked")
+    assert process.returncode == 0
+    assert "added the untracked handlers/toy.py\n" in process.stderr
 
 
 def test_package_list_prints_files_and_writes_nothing(project: Project) -> None:
-    done = package_project(project.root, "--list")
-    assert done.returncode == 0
-    names = [line.split()[-1] for line in done.stdout.splitlines()]
+    process = package_project(project.root, "--list")
+    assert process.returncode == 0
+    names = [line.split()[-1] for line in process.stdout.splitlines()]
     assert not (project.root / "dist").exists()
-    assert sorted(archive(project.root)) == names
+    assert sorted(read_archive(project.root)) == names
 
 
 @pytest.mark.parametrize(
@@ -286,21 +296,21 @@ def test_package_list_prints_files_and_writes_nothing(project: Project) -> None:
         b"DATA/x.csv",
     ],
 )
-def test_a_name_that_another_system_cannot_give_is_refused(
+def test_file_names_invalid_on_other_systems_are_refused(
     project: Project, name: bytes
 ) -> None:
-    """On Windows such a file would lie elsewhere, over another one, or nowhere."""
+    """On Windows, such a file has another path, replaces another file or cannot be created."""
     project.write("handlers/data/x.csv", "x\n")
     path = os.path.join(os.fsencode(project.root), b"handlers", name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     Path(os.fsdecode(path)).write_text("x\n", "utf-8")
-    done = package_project(project.root)
-    assert done.returncode == 2
-    assert "rename" in done.stderr and len(done.stderr.splitlines()) == 2
+    process = package_project(project.root)
+    assert process.returncode == 2
+    assert "rename" in process.stderr and len(process.stderr.splitlines()) == 2
     assert not (project.root / "dist").exists()
 
 
-def test_other_names_come_through_as_they_are(project: Project) -> None:
+def test_portable_file_names_are_unchanged(project: Project) -> None:
     names = [
         "a b.csv",
         "\u00fcn\u00ef/\u65e5\u672c.csv",
@@ -310,8 +320,8 @@ def test_other_names_come_through_as_they_are(project: Project) -> None:
     ]
     for name in names:
         project.write(f"handlers/{name}", "x\n")
-    held = archive(project.root)
-    assert {f"handlers/{name}" for name in names} <= held.keys()
+    files = read_archive(project.root)
+    assert {f"handlers/{name}" for name in names} <= files.keys()
 
 
 @pytest.mark.parametrize(
@@ -331,58 +341,62 @@ def test_links_and_pipes_are_refused(
         moved = outside / "moved"
         folder = moved if moved.exists() else outside
         target.symlink_to(folder / "bashrc" if kind == "link" else folder)
-    done = package_project(project.root)
-    assert done.returncode in (1, 2), done.stdout
-    assert "Traceback" not in done.stderr
+    process = package_project(project.root)
+    assert process.returncode in (1, 2), process.stdout
+    assert "Traceback" not in process.stderr
     assert not (project.root / "dist").exists()
 
 
-def test_more_than_people_would_open_is_refused(
+def test_archives_above_the_size_limit_are_refused(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(package, "_MAX_ARCHIVE_BYTES", 1 << 20)
     (project.root / "handlers/data.bin").write_bytes(b"x" * ((1 << 20) + 1))
-    done = package_project(project.root)
-    assert done.returncode == 2
-    assert "more than 1 MiB" in done.stderr
+    process = package_project(project.root)
+    assert process.returncode == 2
+    assert "more than 1 MiB" in process.stderr
 
 
-def test_what_people_install_is_what_was_reviewed(project: Project) -> None:
+def test_package_refuses_outdated_outputs(project: Project) -> None:
     project.edit("specs/toy/ping.yaml", "Answer with pong.", "Answer.")
-    done = package_project(project.root)
-    assert done.returncode == 1
-    assert "output/outdated" in done.stderr
-    assert done.stderr.endswith("nothing was written\n")
+    process = package_project(project.root)
+    assert process.returncode == 1
+    assert "output/outdated" in process.stderr
+    assert process.stderr.endswith("nothing was written\n")
     project.edit("specs/toy/ping.yaml", "summary: Answer.\n", "")
-    done = package_project(project.root)
-    assert (done.returncode, done.stdout) == (1, "")
+    process = package_project(project.root)
+    assert (process.returncode, process.stdout) == (1, "")
     project.write("toolcast.yaml", "version: 1\n")
     assert package_project(project.root).returncode == 2
     assert not (project.root / "dist").exists()
 
 
-def test_it_is_written_over_nothing_else(project: Project, outside: Path) -> None:
-    own = project.write("notes.txt", "mine\n")
-    for output, why in (
-        (own, "exists and is not a package archive"),
+def test_output_path_must_not_contain_other_files(
+    project: Project, outside: Path
+) -> None:
+    other_file = project.write("notes.txt", "mine\n")
+    for path, reason in (
+        (other_file, "exists and is not a package archive"),
         (outside, "is a folder"),
         (project.root / "generated/toy/x.mcpb", "is in generated/"),
         (outside / "missing" / "x.mcpb", "No such file"),
     ):
-        done = package_project(project.root, "--output", str(output))
-        assert done.returncode == 2
-        assert why in done.stderr
-    assert own.read_text("utf-8") == "mine\n"
-    wanted = str(outside / "x.mcpb")
-    first = archive(project.root, "--output", wanted, at=wanted)
-    assert archive(project.root, "--output", wanted, at=wanted) == first
+        process = package_project(project.root, "--output", str(path))
+        assert process.returncode == 2
+        assert reason in process.stderr
+    assert other_file.read_text("utf-8") == "mine\n"
+    output_path = str(outside / "x.mcpb")
+    first = read_archive(project.root, "--output", output_path, path=output_path)
+    assert (
+        read_archive(project.root, "--output", output_path, path=output_path) == first
+    )
     (project.root / "dist").symlink_to(outside)
-    done = package_project(project.root)
-    assert done.returncode == 2
-    assert "dist: a symbolic link is not followed here" in done.stderr
+    process = package_project(project.root)
+    assert process.returncode == 2
+    assert "dist: a symbolic link is not followed here" in process.stderr
 
 
-def test_which_toolset(project: Project) -> None:
+def test_toolset_argument_selects_a_toolset_with_the_target(project: Project) -> None:
     for name, targets in (("other", "package: {namespace: a.b}"), ("plain", "mcp: {}")):
         text = f"name: {name}\ntitle: T\nhandlers: handlers\ntargets: {{{targets}}}\n"
         project.write(f"specs/{name}/toolset.yaml", text)
@@ -392,17 +406,17 @@ def test_which_toolset(project: Project) -> None:
     )
     project.generate()
     for words in ([], ["plain"], ["none"]):
-        done = package_project(project.root, *words)
-        assert done.returncode == 2
+        process = package_project(project.root, *words)
+        assert process.returncode == 2
         assert (
             "expected one TOOLSET with the target `package`\n  help: use one of toy, other"
-            in done.stderr
+            in process.stderr
         )
-    held = archive(project.root, "other", at="dist/other-1.2.0.mcpb")
-    assert not [name for name in held if name.startswith("generated/toy/")]
+    files = read_archive(project.root, "other", path="dist/other-1.2.0.mcpb")
+    assert not [name for name in files if name.startswith("generated/toy/")]
     project.edit("specs/toy/toolset.yaml", TARGET, "targets: {mcp: {}}\n")
     project.generate()
-    archive(project.root, at="dist/other-1.2.0.mcpb")
+    read_archive(project.root, path="dist/other-1.2.0.mcpb")
 
 
 OTHER = (
@@ -410,8 +424,8 @@ OTHER = (
 )
 
 
-def test_package_removes_leftovers_of_killed_runs(project: Project) -> None:
+def test_package_removes_temporary_files_after_killed_runs(project: Project) -> None:
     leftover = project.write(f"dist/.toolcast-{'0a' * 8}.tmp", "half")
     own = project.write("dist/.toolcast-notes.tmp", "mine")
-    archive(project.root)
+    read_archive(project.root)
     assert not leftover.exists() and own.exists()

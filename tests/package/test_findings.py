@@ -1,4 +1,4 @@
-"""What keeps a toolset from being a package, told where it stands; and hostile pyproject.toml."""
+"""Findings of projects that cannot be packaged: pyproject.toml and target settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECRET = f"ghp_{'a' * 30}"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "found"),
+    ("old", "new", "message"),
     [
         ('version = "1.2.0"', 'dynamic = ["version"]', "3:1: error: target/package: `version` is dynamic"),
         ('version = "1.2.0"\n', "", "1:1: error: target/package: `[project]` has no `version`"),
@@ -37,19 +37,19 @@ SECRET = f"ghp_{'a' * 30}"
         ("toy.mcp_server", "other.mcp_server", "target/package-command: "),
     ],
 )  # fmt: skip
-def test_what_pyproject_does_not_say(
-    packaged: Callable[..., Project], old: str, new: str, found: str
+def test_invalid_pyproject_fields_are_reported_with_position(
+    make_package_project: Callable[..., Project], old: str, new: str, message: str
 ) -> None:
-    project = packaged(pyproject=PYPROJECT.replace(old, new))
-    said = project.toolcast("check").stderr
-    assert found in said
-    if "error" in found:
-        assert f"pyproject.toml:{found}" in said
+    project = make_package_project(pyproject=PYPROJECT.replace(old, new))
+    errors = project.toolcast("check").stderr
+    assert message in errors
+    if "error" in message:
+        assert f"pyproject.toml:{message}" in errors
         assert not (project.root / "generated").exists()
 
 
 @pytest.mark.parametrize(
-    ("toolset", "found"),
+    ("toolset", "message"),
     [
         ("targets: {package: {}}\n", "4:11: error: target/package: `namespace` is missing"),
         ("targets: {package: null}\n", "error: target/package: `namespace` is missing"),
@@ -77,26 +77,26 @@ def test_what_pyproject_does_not_say(
         (TARGET, None),
     ],
 )  # fmt: skip
-def test_what_a_toolset_does_not_say(
-    packaged: Callable[..., Project], toolset: str, found: str | None
+def test_invalid_target_settings_are_reported(
+    make_package_project: Callable[..., Project], toolset: str, message: str | None
 ) -> None:
-    project = packaged(toolset=toolset)
-    said = project.toolcast("generate").stderr
-    assert said == "" if found is None else found in said
-    assert SECRET not in said
+    project = make_package_project(toolset=toolset)
+    errors = project.toolcast("generate").stderr
+    assert errors == "" if message is None else message in errors
+    assert SECRET not in errors
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "message"),
     [("claude_tools", "is reserved for Anthropic's own plugins"), ("toy__", None)],
 )
-def test_names_that_clients_refuse(
-    packaged: Callable[..., Project], name: str, found: str | None
+def test_toolset_names_reserved_by_clients_are_reported(
+    make_package_project: Callable[..., Project], name: str, message: str | None
 ) -> None:
-    project = packaged()
+    project = make_package_project()
     project.edit("specs/toy/toolset.yaml", "name: toy", f"name: {name}")
-    said = project.toolcast("generate").stderr
-    assert found in said if found else "error" not in said
+    errors = project.toolcast("generate").stderr
+    assert message in errors if message else "error" not in errors
 
 
 HOSTILE = {
@@ -106,32 +106,32 @@ HOSTILE = {
     "deep": b"x = " + b"[" * 100_000,
     "long numbers": b"[project]\nversion = " + b"9" * 50_000 + b"\n",
     "no table": b"project = 1\n",
-    "no such table": b"[tool.x]\n",
-    "tables where texts belong": b"[project]\nname = {}\nversion = []\ndynamic = 1\nauthors = 1\n"
+    "missing table": b"[tool.x]\n",
+    "tables instead of strings": b"[project]\nname = {}\nversion = []\ndynamic = 1\nauthors = 1\n"
     b"dependencies = {}\nscripts = 1\nlicense = []\nrequires-python = 1979-05-27\n",
 }
 
 
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_projects_are_findings(
-    packaged: Callable[..., Project], data: bytes, in_time: None
+def test_hostile_pyproject_files_are_reported_without_traceback(
+    make_package_project: Callable[..., Project], data: bytes, in_time: None
 ) -> None:
-    project = packaged()
+    project = make_package_project()
     (project.root / "pyproject.toml").write_bytes(data)
     checked = project.toolcast("check")
     assert checked.returncode == 1
     assert "error: target/package: " in checked.stderr
     assert "Traceback" not in checked.stderr
-    # What needs nothing of the file goes on without.
+    # Without the target, `generate` does not need pyproject.toml.
     project.edit("specs/toy/toolset.yaml", ", package: {namespace: io.github.ann}", "")
     assert project.toolcast("generate").returncode == 0
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "nothing"])
-def test_what_is_no_file_is_not_read(
-    packaged: Callable[..., Project], kind: str, in_time: None
+def test_pyproject_that_is_no_regular_file_is_not_read(
+    make_package_project: Callable[..., Project], kind: str, in_time: None
 ) -> None:
-    project = packaged()
+    project = make_package_project()
     file = project.root / "pyproject.toml"
     file.rename(project.root.parent / "elsewhere.toml")
     if kind == "link":
@@ -140,21 +140,23 @@ def test_what_is_no_file_is_not_read(
         os.mkfifo(file)
     elif kind == "folder":
         file.mkdir()
-    said = project.toolcast("check").stderr
+    errors = project.toolcast("check").stderr
     assert (
         "pyproject.toml with a `[project]` table, which manifests need, cannot be read"
-        in said
+        in errors
     )
 
 
-def test_nothing_of_a_project_stands_outside_of_a_text(
-    packaged: Callable[..., Project],
+def test_hostile_project_names_and_versions_are_refused(
+    make_package_project: Callable[..., Project],
 ) -> None:
-    """A name and a version that would be options, or end a JSON text, never come so far."""
+    """Values that end a JSON string, or that a program reads as options, are refused."""
     for key in ("name", "version"):
         for value in ('1"', "-1", "1 --with evil", "1\\n", "${HOME}", "1;2", "1'"):
             old = {"name": "toy-mcp", "version": "1.2.0"}[key]
             pyproject = PYPROJECT.replace(f'"{old}"', json.dumps(value), 1)
-            project = packaged(pyproject=pyproject, at=f"{key}-{abs(hash(value))}")
-            said = project.toolcast("check").stderr
-            assert f"error: target/package: `[project]` has no `{key}`" in said, value
+            project = make_package_project(
+                pyproject=pyproject, at=f"{key}-{abs(hash(value))}"
+            )
+            errors = project.toolcast("check").stderr
+            assert f"error: target/package: `[project]` has no `{key}`" in errors, value

@@ -1,4 +1,4 @@
-"""The manifests of a package: valid in the forms that others have defined, and of one mind."""
+"""Manifests of a package: validity under the official schemas, and agreement with each other."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import jsonschema_rs
 import pytest
 
 from tests.conftest import Project
-from tests.package.conftest import PING, PYPROJECT, TARGET, manifests
+from tests.package.conftest import PYPROJECT, TARGET, read_manifests
 from tests.program import toolcast
 
 SCHEMAS = Path(__file__).parent / "schemas"
-FORMS = {
+SCHEMA_FILES = {
     "server.json": "server.json",
     "manifest.json": "manifest.json",
     "plugin.json": "plugin.json",
     "mcp.json": "mcp.json",
     ".claude-plugin/plugin.json": "claude-plugin.json",
 }
-# One with all that a toolset can have in it.
+# A toolset that uses every setting which manifests contain.
 FULL = """\
 clients: {home: {allow: "*"}, shop: {allow: [ping]}}
 mcp_servers:
@@ -48,62 +48,69 @@ OTHER = (
 )
 
 
-def of(project: Project) -> dict[str, Any]:
+def generate_manifests(project: Project) -> dict[str, Any]:
+    """Generate a project's outputs; return its manifests by path."""
     project.generate()
-    return manifests(project.root)
+    return read_manifests(project.root)
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", SCHEMA_FILES)
 @pytest.mark.parametrize("toolset", [TARGET, FULL], ids=["small", "full"])
-def test_each_is_valid_in_its_form(
-    packaged: Callable[..., Project], toolset: str, name: str
+def test_manifest_is_valid_under_its_official_schema(
+    make_package_project: Callable[..., Project], toolset: str, name: str
 ) -> None:
-    made = of(packaged({"throw": OTHER}, toolset))
-    assert sorted(made) == sorted(FORMS)
-    form = json.loads((SCHEMAS / FORMS[name]).read_text("utf-8"))
-    judge = jsonschema_rs.validator_for(form, validate_formats=True)
-    assert [error.message for error in judge.iter_errors(made[name])] == []
+    manifests = generate_manifests(make_package_project({"throw": OTHER}, toolset))
+    assert sorted(manifests) == sorted(SCHEMA_FILES)
+    schema = json.loads((SCHEMAS / SCHEMA_FILES[name]).read_text("utf-8"))
+    validator = jsonschema_rs.validator_for(schema, validate_formats=True)
+    assert [error.message for error in validator.iter_errors(manifests[name])] == []
 
 
-def test_all_say_the_same(packaged: Callable[..., Project]) -> None:
-    made = of(packaged())
-    server = made["server.json"]
+def test_manifests_contain_the_same_project_metadata(
+    make_package_project: Callable[..., Project],
+) -> None:
+    manifests = generate_manifests(make_package_project())
+    server = manifests["server.json"]
     assert server["name"] == "io.github.ann/toy"
     assert server["packages"][0]["identifier"] == "toy-mcp"
-    claude = made[".claude-plugin/plugin.json"]
-    named = [made["manifest.json"], made["plugin.json"], claude]
+    claude = manifests[".claude-plugin/plugin.json"]
+    with_names = [manifests["manifest.json"], manifests["plugin.json"], claude]
     assert (
-        {one["name"] for one in named} == {"toy"} == {*made["mcp.json"]["mcpServers"]}
+        {item["name"] for item in with_names}
+        == {"toy"}
+        == {*manifests["mcp.json"]["mcpServers"]}
     )
-    assert {one["author"]["name"] for one in named} == {"Ann"}
-    assert {one["license"] for one in named} == {"MIT"}
+    assert {item["author"]["name"] for item in with_names} == {"Ann"}
+    assert {item["license"] for item in with_names} == {"MIT"}
     for key, value in (("version", "1.2.0"), ("description", "Toys for agents.")):
-        assert {one[key] for one in (*named, server)} == {value}
-    started = made["mcp.json"]["mcpServers"]["toy"]["args"]
-    assert started == claude["mcpServers"]["toy"]["args"]
+        assert {item[key] for item in (*with_names, server)} == {value}
+    arguments = manifests["mcp.json"]["mcpServers"]["toy"]["args"]
+    assert arguments == claude["mcpServers"]["toy"]["args"]
     module = ["python", "-P", "-m", "generated.toy.mcp_server"]
-    assert started == ["--python", ">=3.11", "--from", "toy-mcp==1.2.0", *module]
-    # Else the first Python on the path is taken, and one that is too old ends the start.
+    assert arguments == ["--python", ">=3.11", "--from", "toy-mcp==1.2.0", *module]
+    # Without `--python`, clients use the first Python on the path, which can be too old.
     assert server["packages"][0]["runtimeArguments"] == [
         {"type": "named", "name": "--python", "value": ">=3.11"}
     ]
 
 
-def test_the_folder_that_a_client_works_in_decides_nothing(
-    packaged: Callable[..., Project], tmp_path: Path
+def test_files_in_the_working_folder_do_not_affect_the_server(
+    make_package_project: Callable[..., Project], tmp_path: Path
 ) -> None:
-    """Whoever works on a project with a `generated/` of its own gets the server all the same."""
-    project = packaged()
-    plugin = of(project)[".claude-plugin/plugin.json"]["mcpServers"]["toy"]
-    # Unlike `uv run`, it follows no `uv.toml` and no `.venv` of that folder.
+    """A working folder with modules of the same names does not replace the server's modules."""
+    project = make_package_project()
+    plugin = generate_manifests(project)[".claude-plugin/plugin.json"]["mcpServers"][
+        "toy"
+    ]
+    # Unlike `uv run`, `uvx` ignores `uv.toml` and `.venv` of the working folder.
     assert plugin["command"] == "uvx"
     for name in ("generated/toy/mcp_server.py", "handlers/toy.py", "mcp.py", "json.py"):
         file = tmp_path / "work" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("raise SystemExit('of the folder')\n", "utf-8")
-    words = plugin["args"][plugin["args"].index("python") + 1 :]
-    done = subprocess.run(
-        [sys.executable, *words],
+    command = plugin["args"][plugin["args"].index("python") + 1 :]
+    process = subprocess.run(
+        [sys.executable, *command],
         cwd=tmp_path / "work",
         env={**os.environ, "PYTHONPATH": str(project.root)},
         input="",
@@ -111,14 +118,14 @@ def test_the_folder_that_a_client_works_in_decides_nothing(
         text=True,
         timeout=60,
     )
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert "of the folder" not in done.stderr
+    assert (process.returncode, process.stdout) == (0, ""), process.stderr
+    assert "of the folder" not in process.stderr
 
 
-def test_the_server_says_the_version_of_its_package(
-    packaged: Callable[..., Project],
+def test_server_version_is_the_package_version(
+    make_package_project: Callable[..., Project],
 ) -> None:
-    project = packaged()
+    project = make_package_project()
     project.generate()
     server = project.root / "generated/toy/mcp_server.py"
     assert '    version="1.2.0",\n' in server.read_text("utf-8")
@@ -130,16 +137,20 @@ def test_the_server_says_the_version_of_its_package(
             f"generated/toy/{name}" in checked.stderr or " more are" in checked.stderr
         )
     assert {
-        made["version"] for name, made in of(project).items() if name != "mcp.json"
+        manifests["version"]
+        for name, manifests in generate_manifests(project).items()
+        if name != "mcp.json"
     } == {"1.3.0"}
 
 
-def test_variables_and_who_may_see_them(packaged: Callable[..., Project]) -> None:
-    made = of(packaged(toolset=FULL))
-    [package] = made["server.json"]["packages"]
+def test_environment_variables_are_declared_and_secrets_marked(
+    make_package_project: Callable[..., Project],
+) -> None:
+    manifests = generate_manifests(make_package_project(toolset=FULL))
+    [package] = manifests["server.json"]["packages"]
     listed = {
-        one.pop("name"): (one.pop("description"), one)
-        for one in package["environmentVariables"]
+        item.pop("name"): (item.pop("description"), item)
+        for item in package["environmentVariables"]
     }
     assert {name: facts for name, (_, facts) in listed.items()} == {
         "FILES_ROOT": {"default": "/srv/files"},
@@ -152,47 +163,62 @@ def test_variables_and_who_may_see_them(packaged: Callable[..., Project]) -> Non
         "TOY_URL": {"default": "http://localhost"},
     }
     assert listed["HUB_TOKEN"][0] == "For the server `hub`."
-    claude, manifest = made[".claude-plugin/plugin.json"], made["manifest.json"]
-    asked = manifest["user_config"]
-    assert asked == claude["userConfig"]
-    # What is neither required nor given a value would be passed on as a reference.
-    assert all(one.get("required") or "default" in one for one in asked.values())
-    assert {name for name, one in asked.items() if one.get("sensitive")} == {
+    claude, manifest = (
+        manifests[".claude-plugin/plugin.json"],
+        manifests["manifest.json"],
+    )
+    config = manifest["user_config"]
+    assert config == claude["userConfig"]
+    # Clients pass an optional variable without a value as the text of its reference.
+    assert all(item.get("required") or "default" in item for item in config.values())
+    assert {name for name, item in config.items() if item.get("sensitive")} == {
         name for name, (_, facts) in listed.items() if "isSecret" in facts
     }
-    passed = {name: f"${{user_config.{name}}}" for name in listed}
-    assert manifest["server"]["mcp_config"]["env"] == passed
-    assert claude["mcpServers"]["toy"]["env"] == passed
-    # Agent Plugins say what is written there to everybody.
-    assert "env" not in made["mcp.json"]["mcpServers"]["toy"]
+    references = {name: f"${{user_config.{name}}}" for name in listed}
+    assert manifest["server"]["mcp_config"]["env"] == references
+    assert claude["mcpServers"]["toy"]["env"] == references
+    # The file mcp.json of a plugin is public.
+    assert "env" not in manifests["mcp.json"]["mcpServers"]["toy"]
 
 
-def test_a_server_that_nothing_uses_is_asked_for_nothing(
-    packaged: Callable[..., Project],
+def test_variables_for_unused_external_servers_are_not_declared(
+    make_package_project: Callable[..., Project],
 ) -> None:
     toolset = FULL.replace("external: true", "external: false")
-    [package] = of(packaged(toolset=toolset))["server.json"]["packages"]
-    names = [one["name"] for one in package["environmentVariables"]]
+    [package] = generate_manifests(make_package_project(toolset=toolset))[
+        "server.json"
+    ]["packages"]
+    names = [item["name"] for item in package["environmentVariables"]]
     assert names == ["TOY_SORT_KEY", "TOY_TOKEN", "TOY_URL"]
 
 
-def test_the_tools_are_those_that_are_listed_over_stdio(
-    packaged: Callable[..., Project],
+def test_manifest_lists_the_tools_offered_over_stdio(
+    make_package_project: Callable[..., Project],
 ) -> None:
-    assert of(packaged({"throw": OTHER}))["manifest.json"]["tools"] == [
+    assert generate_manifests(make_package_project({"throw": OTHER}))["manifest.json"][
+        "tools"
+    ] == [
         {"name": "ping", "description": "Answer with pong."},
         {"name": "throw", "description": "Throws a ball."},
     ]
-    manifest = of(packaged({"throw": OTHER}, FULL, at="full"))["manifest.json"]
+    manifest = generate_manifests(
+        make_package_project({"throw": OTHER}, FULL, at="full")
+    )["manifest.json"]
     assert [tool["name"] for tool in manifest["tools"]] == ["ping"]
     assert manifest["tools_generated"] is True
-    left = "exclusions: [{tool: throw, target: package, reason: Not yet.}]\n"
-    left_out = of(packaged({"throw": OTHER}, TARGET + left, at="left"))
-    assert [tool["name"] for tool in left_out["manifest.json"]["tools"]] == ["ping"]
+    exclusion = "exclusions: [{tool: throw, target: package, reason: Not yet.}]\n"
+    without_throw = generate_manifests(
+        make_package_project({"throw": OTHER}, TARGET + exclusion, at="excluded")
+    )
+    assert [tool["name"] for tool in without_throw["manifest.json"]["tools"]] == [
+        "ping"
+    ]
 
 
-def test_a_changed_tool_is_its_own_lines(packaged: Callable[..., Project]) -> None:
-    project = packaged({"throw": OTHER})
+def test_changed_tool_changes_only_its_own_lines(
+    make_package_project: Callable[..., Project],
+) -> None:
+    project = make_package_project({"throw": OTHER})
     project.generate()
     file = project.root / "generated/toy/package/manifest.json"
     before = file.read_text("utf-8").splitlines()
@@ -204,21 +230,21 @@ def test_a_changed_tool_is_its_own_lines(packaged: Callable[..., Project]) -> No
     assert changed == ['    {"name": "ping", "description": "Answer."},']
 
 
-def test_manifests_without_a_target_are_known_as_ours(
-    packaged: Callable[..., Project],
+def test_manifests_are_removed_with_the_target(
+    make_package_project: Callable[..., Project],
 ) -> None:
-    """By a member that their forms leave to others; one form has none."""
-    project = packaged()
+    """A member marks generated manifests; mcp.json has none, so it counts as foreign."""
+    project = make_package_project()
     project.generate()
     project.edit("specs/toy/toolset.yaml", ", package: {namespace: io.github.ann}", "")
-    # As in a clone, where no run of ours has left anything.
+    # An empty cache, as in a new clone.
     clean = {"XDG_CACHE_HOME": str(project.root.parent / "cache")}
-    said = project.toolcast("check", env=clean).stderr
+    output = project.toolcast("check", env=clean).stderr
     assert (
         "this file and 3 more are no longer generated; the source was specs/toy/"
-        in said
+        in output
     )
-    assert "generated/toy/package/mcp.json: error: output/foreign-file" in said
+    assert "generated/toy/package/mcp.json: error: output/foreign-file" in output
     project.generate()
     assert not (project.root / "generated/toy/package").exists()
 
@@ -233,38 +259,43 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_hostile_texts_are_only_text(
-    packaged: Callable[..., Project], text: str
+def test_hostile_texts_change_no_command_or_variable(
+    make_package_project: Callable[..., Project], text: str
 ) -> None:
-    """Commands, arguments and names of variables stay what they are of harmless texts."""
+    """Commands, arguments and variable names are equal to those for harmless texts."""
     quoted, tool = json.dumps(text, ensure_ascii=False), {"throw": OTHER}
-    said = PYPROJECT.replace('"Toys for agents."', quoted).replace('"Ann"', quoted)
-    hostile = packaged(tool, FULL, said, at="hostile")
+    pyproject = PYPROJECT.replace('"Toys for agents."', quoted).replace('"Ann"', quoted)
+    hostile = make_package_project(tool, FULL, pyproject, at="hostile")
     toolset = hostile.root / "specs/toy/toolset.yaml"
-    harmless = of(hostile)
-    words = toolset.read_text("utf-8").replace("title: Toy", f"title: {quoted}")
-    toolset.write_text(words.replace("Your token.", quoted), "utf-8")
-    done = toolcast(hostile.root, "generate")
-    assert done.returncode == 0 or "yaml/forbidden-character" in done.stderr
-    made = manifests(hostile.root)
-    assert _without_texts(made) == _without_texts(harmless)
-    assert _without_texts(made) == _without_texts(of(packaged(tool, FULL)))
+    harmless = generate_manifests(hostile)
+    toolset_text = toolset.read_text("utf-8").replace("title: Toy", f"title: {quoted}")
+    toolset.write_text(toolset_text.replace("Your token.", quoted), "utf-8")
+    process = toolcast(hostile.root, "generate")
+    assert process.returncode == 0 or "yaml/forbidden-character" in process.stderr
+    manifests = read_manifests(hostile.root)
+    assert _remove_texts(manifests) == _remove_texts(harmless)
+    assert _remove_texts(manifests) == _remove_texts(
+        generate_manifests(make_package_project(tool, FULL))
+    )
 
 
-def _without_texts(value: Any, key: str = "") -> Any:
+def _remove_texts(value: Any, key: str = "") -> Any:
     if isinstance(value, dict):
-        return {name: _without_texts(one, name) for name, one in value.items()}
+        return {name: _remove_texts(item, name) for name, item in value.items()}
     if isinstance(value, list):
-        return [_without_texts(one) for one in value]
-    says = ("title", "display_name", "displayName", "description")
-    return "" if key in says or (key == "name" and value != "toy") else value
+        return [_remove_texts(item) for item in value]
+    text_keys = ("title", "display_name", "displayName", "description")
+    return "" if key in text_keys or (key == "name" and value != "toy") else value
 
 
-def test_excerpts_of_the_page_stay_true(packaged: Callable[..., Project]) -> None:
-    """The toolset that the page of the target shows."""
+def test_example_in_the_documentation_generates_manifests(
+    make_package_project: Callable[..., Project],
+) -> None:
+    """The toolset in docs/targets/package.md."""
     page = (SCHEMAS.parents[2] / "docs/targets/package.md").read_text("utf-8")
-    shown = page.partition("```yaml\n# toolset.yaml\n")[2].partition("```")[0]
-    asked = of(packaged(toolset=shown))["manifest.json"]["user_config"]
-    assert asked["NOTES_TOKEN"]["sensitive"] and asked["NOTES_TOKEN"]["required"]
-    assert asked["NOTES_URL"]["default"] == "http://localhost:8020"
-    assert PING  # the one tool of it
+    toolset = page.partition("```yaml\n# toolset.yaml\n")[2].partition("```")[0]
+    config = generate_manifests(make_package_project(toolset=toolset))["manifest.json"][
+        "user_config"
+    ]
+    assert config["NOTES_TOKEN"]["sensitive"] and config["NOTES_TOKEN"]["required"]
+    assert config["NOTES_URL"]["default"] == "http://localhost:8020"

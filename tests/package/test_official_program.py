@@ -1,4 +1,4 @@
-"""The official program for `.mcpb` archives opens ours, and finds nothing wrong."""
+"""Archives unpacked and validated by the official program for `.mcpb` files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import Project
 from tests.mcp.node_setup import find_node_tools
 from tests.package.conftest import track
-from tests.package.test_archive import BUILT
+from tests.package.test_archive import ARCHIVE
 from tests.package.test_manifests import FULL
 from tests.program import toolcast
 
@@ -22,22 +22,22 @@ pytestmark = [
 ]
 
 
-def mcpb(*words: str | Path) -> str:
+def run_mcpb(*words: str | Path) -> str:
     assert TOOLS is not None
-    line = [*TOOLS.mcpb, *map(str, words)]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    command = [*TOOLS.mcpb, *map(str, words)]
+    process = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout + process.stderr
 
 
-def test_it_unpacks_and_validates(
-    packaged: Callable[..., Project], tmp_path: Path
+def test_official_program_unpacks_and_validates_the_archive(
+    make_package_project: Callable[..., Project], tmp_path: Path
 ) -> None:
-    project = packaged(toolset=FULL)
+    project = make_package_project(toolset=FULL)
     project.generate()
     track(project.root)
     assert toolcast(project.root, "package").returncode == 0
-    mcpb("unpack", project.root / BUILT, tmp_path / "out")
-    said = mcpb("validate", tmp_path / "out" / "manifest.json")
-    assert "Manifest schema validation passes!" in said
-    assert "warning" not in said.lower() and "error" not in said.lower()
+    run_mcpb("unpack", project.root / ARCHIVE, tmp_path / "out")
+    output = run_mcpb("validate", tmp_path / "out" / "manifest.json")
+    assert "Manifest schema validation passes!" in output
+    assert "warning" not in output.lower() and "error" not in output.lower()

@@ -12,7 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oauth.authorization_server import AuthorizationServer, authorization_server
+from tests.oauth.authorization_server import (
+    AuthorizationServer,
+    run_authorization_server,
+)
 from tests.platform.clinic_runs import PATIENT
 
 __all__ = ["PEOPLE", "PUBLIC", "Logins", "start_logins"]
@@ -65,5 +68,5 @@ class Logins:
 @contextmanager
 def start_logins(public: str = PUBLIC) -> Iterator[Logins]:
     """Start an authorization server on a free loopback port."""
-    with authorization_server() as server:
+    with run_authorization_server() as server:
         yield Logins(server, public)

@@ -18,9 +18,14 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.consent.shop_clients import YES, HttpHandshakeClient, get_text
-from tests.http.serving import Response, RunningServer, rpc, run_server
-from tests.oauth.agent import Browser, agent
-from tests.oauth.forged import by_hand, by_public_key, other_key, unsigned
+from tests.http.serving import Response, Server, rpc, run_server
+from tests.oauth.agent import Browser, run_agent
+from tests.oauth.forged import (
+    make_unsigned,
+    sign_by_hand,
+    sign_with_other_key,
+    sign_with_public_key,
+)
 from tests.platform.clinic_runs import MONDAY, Clinic
 from tests.platform.logins import PEOPLE, Logins, start_logins
 from tests.platform.test_clients import AutomaticUser, Mode
@@ -38,13 +43,16 @@ REFUSED: dict[str, tuple[Forged, str]] = {
         "another audience",
     ),
     "another endpoint": (lambda p, to: p.token("ada"), "another audience"),
-    "unsigned": (lambda p, to: unsigned(p.server, to), "algorithm is not accepted"),
-    "public key": (
-        lambda p, to: by_public_key(p.server, to),
+    "unsigned": (
+        lambda p, to: make_unsigned(p.server, to),
         "algorithm is not accepted",
     ),
-    "kid": (lambda p, to: by_hand(p.server, to, {"kid": "two"}), "unknown key"),
-    "key": (lambda p, to: other_key(p.server, to), "signature is not valid"),
+    "public key": (
+        lambda p, to: sign_with_public_key(p.server, to),
+        "algorithm is not accepted",
+    ),
+    "kid": (lambda p, to: sign_by_hand(p.server, to, {"kid": "two"}), "unknown key"),
+    "key": (lambda p, to: sign_with_other_key(p.server, to), "signature is not valid"),
     "expired": (lambda p, to: p.token("ben", exp=int(time.time()) - 60), "has expired"),
     "not yet": (
         lambda p, to: p.token("ben", nbf=int(time.time()) + 60),
@@ -72,7 +80,7 @@ def people() -> Iterator[Logins]:
 
 
 @pytest.fixture(scope="module")
-def running_server(clinic: Clinic, people: Logins) -> Iterator[RunningServer]:
+def running_server(clinic: Clinic, people: Logins) -> Iterator[Server]:
     """`python -m clinic_tools.practice.mcp_server --http`."""
     env = {**clinic.environment, **people.environment}
     port = people.public.rpartition(":")[2]
@@ -86,7 +94,7 @@ def running_server(clinic: Clinic, people: Logins) -> Iterator[RunningServer]:
 
 
 @contextmanager
-def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[RunningServer]:
+def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Server]:
     """`uvicorn clinic_tools.practice.mcp_server:app`."""
     app = "clinic_tools.practice.mcp_server:app"
     env = {**os.environ, **clinic.environment, **people.environment}
@@ -102,7 +110,7 @@ def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[RunningSe
         )
         try:
             clinic.wait_for(lambda: "Uvicorn running" in log.read_text())
-            running_server = RunningServer(process, port)
+            running_server = Server(process, port)
             yield running_server
             # uvicorn ends with the signal after everything is closed.
             assert running_server.stop() == -signal.SIGTERM
@@ -115,35 +123,36 @@ def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[RunningSe
 async def _log_in_and_step_up(people: Logins, mode: Mode, **more: Any) -> None:
     url, person = f"{people.public}/mcp/", AutomaticUser()
     browser = Browser("ben")
-    before = len(people.server.asked)
+    before = len(people.server.requests)
     said = {"mode": mode, "elicitation_callback": person, **more}
-    async with agent(url, browser, **said) as client:
+    async with run_agent(url, browser, **said) as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}
         assert "whoami" in listed and "refund_visit" not in listed
         told = await client.call_tool("whoami", {})
         assert told.structured_content == {"user": "ben", "name": "Ben", "ward": None}
-        assert [page["scope"] for page in browser.asked] == ["staff"]
+        assert [page["scope"] for page in browser.requests] == ["staff"]
         amount = {"cents": 1_000, "currency": "EUR"}
         paid = await client.call_tool("refund_visit", {**REFUND, "amount": amount})
         assert not paid.is_error, paid
         assert person.asked == 1
         # The user granted one more scope and confirmed the tool's call.
-        assert [page["scope"] for page in browser.asked] == ["staff", "staff billing"]
+        assert [page["scope"] for page in browser.requests] == [
+            "staff",
+            "staff billing",
+        ]
         with pytest.raises(MCPError, match="Unknown tool: my_visits"):
             await client.call_tool("my_visits", {})
-    assert {page["resource"] for page in browser.asked} == {url}
-    asked = people.server.asked[before:]
+    assert {page["resource"] for page in browser.requests} == {url}
+    asked = people.server.requests[before:]
     assert ("/register" in asked) is ("metadata_url" not in more)
     refused = Browser("mia")
-    async with agent(url, refused, **said) as client:
+    async with run_agent(url, refused, **said) as client:
         with pytest.raises(MCPError, match="the call needs the scope billing"):
             await client.call_tool("refund_visit", REFUND)
-    assert len(refused.asked) == 2
+    assert len(refused.requests) == 2
 
 
-def _assert_invalid_tokens_are_rejected(
-    people: Logins, running_server: RunningServer
-) -> None:
+def _assert_invalid_tokens_are_rejected(people: Logins, running_server: Server) -> None:
     to = f"{people.public}/mcp/"
     metadata = f'resource_metadata="{people.public}{AT}"'
     for what, (forged, why) in REFUSED.items():
@@ -186,7 +195,7 @@ def _assert_invalid_tokens_are_rejected(
 
 
 def test_client_logs_in_and_requests_more_scopes(
-    clinic: Clinic, people: Logins, running_server: RunningServer
+    clinic: Clinic, people: Logins, running_server: Server
 ) -> None:
     left = clinic.cents_left()
     for mode in ("auto", "legacy"):
@@ -201,7 +210,7 @@ def test_client_logs_in_and_requests_more_scopes(
 
 
 def test_invalid_tokens_are_rejected_with_a_challenge(
-    people: Logins, running_server: RunningServer
+    people: Logins, running_server: Server
 ) -> None:
     _assert_invalid_tokens_are_rejected(people, running_server)
     running_server.wait_for_log("rejected a token: the token has expired")
@@ -231,9 +240,7 @@ def test_confirmation_is_answered_once_at_another_process_by_its_user(
     refund = {**REFUND, "amount": {"cents": 500, "currency": "EUR"}}
     left = clinic.cents_left()
 
-    def pay(
-        at: RunningServer, headers: dict[str, str], **answer: Any
-    ) -> dict[str, Any]:
+    def pay(at: Server, headers: dict[str, str], **answer: Any) -> dict[str, Any]:
         given = {"name": "refund_visit", "arguments": refund, "_meta": can, **answer}
         body, head = rpc("tools/call", given, modern=True)
         return at.send("/mcp/", body, {**head, **headers}).message
@@ -262,7 +269,7 @@ def test_confirmation_is_answered_once_at_another_process_by_its_user(
 
 
 def test_session_cannot_be_used_by_other_users_or_clients(
-    clinic: Clinic, people: Logins, running_server: RunningServer
+    clinic: Clinic, people: Logins, running_server: Server
 ) -> None:
     left = clinic.cents_left()
     url = f"{people.public}/mcp/"
@@ -301,7 +308,7 @@ def test_session_cannot_be_used_by_other_users_or_clients(
 
 @pytest.mark.parametrize("modern", [False, True])
 def test_call_cannot_be_cancelled_over_another_connection(
-    modern: bool, clinic: Clinic, people: Logins, running_server: RunningServer
+    modern: bool, clinic: Clinic, people: Logins, running_server: Server
 ) -> None:
     """Requests with the same call id or progress token have no effect on it."""
     began = clinic.told.count("export begun")

@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from starlette.testclient import TestClient
 
-from tests.langchain.test_langchain_agent import ScriptedModel, calls
+from tests.langchain.test_langchain_agent import ScriptedModel, tool_calls
 from tests.platform.clinic_runs import MONDAY, PATIENT, PNG, Clinic
 from toolcast_runtime import Registry, ToolError
 from toolcast_runtime.consent import Answer, Question
@@ -119,7 +119,11 @@ def test_langgraph_agent_is_interrupted_for_a_confirmation(
 ) -> None:
     tools = import_module("clinic_tools.reception.langchain_tools")
     booking = ("book_visit", {"patient_id": str(PATIENT), "start": START})
-    said = [calls(booking), calls(("refund_visit", REFUND)), AIMessage("done")]
+    said = [
+        tool_calls(booking),
+        tool_calls(("refund_visit", REFUND)),
+        AIMessage("done"),
+    ]
     agent = create_agent(
         ScriptedModel(messages=iter(said), disable_streaming=True),
         tools.get_langchain_tools("desk"),

@@ -113,6 +113,7 @@ def test_code_is_printed_unchanged(project_templates: Path) -> None:
 def test_value_without_encoder_is_render_error(
     project_templates: Path, value: Any
 ) -> None:
+    """Templates can only print `Code`, which encoders create."""
     with pytest.raises(
         TemplateRenderError, match=r"one\.jinja:2: .*templates can only print Code"
     ):
@@ -120,6 +121,7 @@ def test_value_without_encoder_is_render_error(
 
 
 def test_missing_view_field_is_a_located_render_error(project_templates: Path) -> None:
+    """Errors name the template and its line."""
     with pytest.raises(TemplateRenderError, match=r"one\.jinja:2: .*value"):
         render("one.jinja", SimpleNamespace(), (str(project_templates),))
 

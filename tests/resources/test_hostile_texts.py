@@ -1,4 +1,4 @@
-"""Texts of resources and MCP prompts are data: no code changes by them, and nothing is lost."""
+"""Hostile text in resources and MCP prompts: only data in definitions, never code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXTS = [
 ]
 
 
-def written(root: Path, text: str) -> dict[str, bytes]:
+def generate_files(root: Path, text: str) -> dict[str, bytes]:
     folder = root / "specs" / "x"
     specs = {
         "toolset": {"name": "x", "title": "X", "targets": {"mcp": {}, "registry": {}}},
@@ -59,22 +59,26 @@ def written(root: Path, text: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_texts_change_definitions_only_and_come_out_as_they_were(
+def test_hostile_text_is_unchanged_in_definitions_and_in_no_other_file(
     tmp_path: Path, text: str
 ) -> None:
-    hostile, twin = written(tmp_path / "a", text), written(tmp_path / "b", "x")
+    hostile, harmless = generate_files(tmp_path / "a", text), generate_files(
+        tmp_path / "b", "x"
+    )
 
-    assert hostile.keys() == twin.keys()
-    changed = {path for path in hostile if hostile[path] != twin[path]}
+    assert hostile.keys() == harmless.keys()
+    changed = {path for path in hostile if hostile[path] != harmless[path]}
     guide, page, ask = (
         "x/mcp_resources/guide.json",
         "x/mcp_resources/page.json",
         "x/mcp_prompts/ask.json",
     )
     assert changed == {guide, page, ask}
-    read = {path: json.loads(hostile[path]) for path in changed}
-    assert [read[guide][key] for key in ("text",)] == [text]
-    assert [read[guide]["mcp"][key] for key in ("title", "description")] == [text] * 2
-    assert read[page]["text"] == text
-    assert read[ask]["mcp"]["arguments"][0]["description"] == text
-    assert read[ask]["values"] == {"a": [text]}
+    definitions = {path: json.loads(hostile[path]) for path in changed}
+    assert [definitions[guide][key] for key in ("text",)] == [text]
+    assert [definitions[guide]["mcp"][key] for key in ("title", "description")] == [
+        text
+    ] * 2
+    assert definitions[page]["text"] == text
+    assert definitions[ask]["mcp"]["arguments"][0]["description"] == text
+    assert definitions[ask]["values"] == {"a": [text]}

@@ -1,4 +1,4 @@
-"""`toolcast new` for the specs that are no tools."""
+"""The `new` command for resources and MCP prompts."""
 
 from __future__ import annotations
 
@@ -12,22 +12,28 @@ from tests.commands.test_new_tool import read_files
 
 
 @pytest.mark.parametrize("kind", ["resource", "prompt"])
-def test_a_resource_and_a_prompt(tmp_path: Path, kind: str) -> None:
+def test_new_resource_or_prompt_generates_and_is_never_overwritten(
+    tmp_path: Path, kind: str
+) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
-    said = run(tmp_path, "toolcast", "new", "policy", "--kind", kind).stdout
+    output = run(tmp_path, "toolcast", "new", "policy", "--kind", kind).stdout
     spec = f"specs/demo/mcp_{kind}s/policy.yaml"
-    assert f"wrote {spec}\n" in said
+    assert f"wrote {spec}\n" in output
     first = (tmp_path / spec).read_text().split("\n", 1)[0]
     schema = tmp_path / spec / ".." / first.partition("=")[2].partition("#")[0]
     assert Path(os.path.normpath(schema)).is_file()
     run(tmp_path, "toolcast", "generate")
-    done = run(tmp_path, "toolcast", "check", "--fail-on", "error")
-    rows = [row for row in done.stderr.splitlines() if row.startswith("specs/")]
-    assert rows and all(f"{spec}:" in row for row in rows)
-    assert all(": warning: prompt/todo: " in row for row in rows)
+    process = run(tmp_path, "toolcast", "check", "--fail-on", "error")
+    findings = [
+        finding
+        for finding in process.stderr.splitlines()
+        if finding.startswith("specs/")
+    ]
+    assert findings and all(f"{spec}:" in finding for finding in findings)
+    assert all(": warning: prompt/todo: " in finding for finding in findings)
     assert (tmp_path / f"generated/demo/mcp_{kind}s/policy.json").is_file()
     before = read_files(tmp_path)
-    for words, says in (
+    for args, error in (
         (["policy"], "this path exists"),
         (["../policy"], f"is not a valid {kind} name"),
         (["Aux.old"], "`Aux.old.yaml` is a reserved file name on Windows"),
@@ -36,12 +42,12 @@ def test_a_resource_and_a_prompt(tmp_path: Path, kind: str) -> None:
             f"`--section` cannot be combined with `--kind {kind}`",
         ),
     ):
-        refused = run(tmp_path, "toolcast", "new", *words, "--kind", kind, expect=2)
-        assert says in refused.stderr
+        refused = run(tmp_path, "toolcast", "new", *args, "--kind", kind, expect=2)
+        assert error in refused.stderr
     assert read_files(tmp_path) == before
 
 
-def test_no_tool_takes_the_name_of_the_definitions(tmp_path: Path) -> None:
+def test_new_command_refuses_a_tool_named_definitions(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
-    done = run(tmp_path, "toolcast", "new", "definitions", expect=2)
-    assert "is a file of the toolset itself" in done.stderr
+    process = run(tmp_path, "toolcast", "new", "definitions", expect=2)
+    assert "is a file of the toolset itself" in process.stderr

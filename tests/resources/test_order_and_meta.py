@@ -1,4 +1,4 @@
-"""`order` and `meta` of resources and MCP prompts, and results of prompt handlers."""
+"""Resources and MCP prompts: `order`, `meta` and results of prompt handlers."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ import asyncio, json, sys
 from mcp_types import ListPromptsResult, ListResourcesResult
 from toolcast_runtime.resources.mcp_definitions import read_prompts, read_resources
 from generated.shop import mcp_prompts, mcp_resources
-found = [
+lists = [
     ListResourcesResult.model_validate(
-        {"resources": [one.definition for one in read_resources(mcp_resources)]}
+        {"resources": [item.definition for item in read_resources(mcp_resources)]}
     ),
     ListPromptsResult.model_validate(
-        {"prompts": [one.definition for one in read_prompts(mcp_prompts)]}
+        {"prompts": [item.definition for item in read_prompts(mcp_prompts)]}
     ),
 ]
-print(json.dumps([one.model_dump(by_alias=True, mode="json") for one in found]))
+print(json.dumps([item.model_dump(by_alias=True, mode="json") for item in lists]))
 """
 
 
@@ -45,7 +45,7 @@ print(json.dumps([one.model_dump(by_alias=True, mode="json") for one in found]))
         ({"a": 5, "b": 5, "c": 5}, ["a", "b", "c"]),
     ],
 )
-def test_lists_have_the_declared_order_and_meta(
+def test_resource_and_prompt_lists_follow_order_and_contain_meta(
     tmp_path: Path, orders: dict[str, int], names: list[str]
 ) -> None:
     project = Project(tmp_path)
@@ -61,12 +61,36 @@ def test_lists_have_the_declared_order_and_meta(
         project.write(f"specs/shop/mcp_prompts/{name}.yaml", prompt)
     generated = toolcast(project.root, "generate")
     assert generated.returncode == 0, generated.stderr
-    done = project.run("-c", LISTING)
-    assert done.returncode == 0, done.stderr
-    resources, prompts = json.loads(done.stdout)
-    for listed in (resources["resources"], prompts["prompts"]):
-        assert [item["name"] for item in listed] == names
-        assert [item["_meta"] for item in listed] == [{"acme/key": [n]} for n in names]
+    process = project.run("-c", LISTING)
+    assert process.returncode == 0, process.stderr
+    resources, prompts = json.loads(process.stdout)
+    for entries in (resources["resources"], prompts["prompts"]):
+        assert [item["name"] for item in entries] == names
+        assert [item["_meta"] for item in entries] == [{"acme/key": [n]} for n in names]
+
+
+def test_generated_tests_accept_order_and_all_members(make_project: Any) -> None:
+    members = (
+        "meta: {a: 1}\nicons: [{src: https://shop.example/i.png}]\ntitle: T\n"
+        "description: D.\n"
+    )
+    project = make_project(
+        {"find": "summary: Find.\nparameters: {type: object}\n"},
+        toolset="targets: {mcp: {}, registry: {}, snapshots: {}}\n",
+    )
+    specs = {
+        "mcp_resources/a": f"{members}order: 2\nuri: shop://a\nmime_type: text/plain\n"
+        "size: 2\nannotations: {priority: 1.0}\ntext: T.\n",
+        "mcp_resources/b": "order: 1\nuri: shop://b\ntext: T.\n",
+        "mcp_prompts/a": f"{members}arguments: [{{name: x}}]\norder: 2\n"
+        f'messages: [{{text: "{{{{x}}}}"}}]\n',
+        "mcp_prompts/b": "order: 1\nmessages: [{text: T.}]\n",
+    }
+    for path, spec in specs.items():
+        project.write(f"specs/toy/{path}.yaml", f"name: {path[-1]}\n{spec}")
+    project.generate()
+    tests = project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated")
+    assert tests.returncode == 0, tests.stdout
 
 
 @pytest.mark.parametrize(
@@ -80,13 +104,13 @@ def test_lists_have_the_declared_order_and_meta(
         (True, "bool"),
     ],
 )
-def test_a_result_that_is_no_message_is_named_by_its_type(
+def test_invalid_prompt_result_is_reported_with_its_type(
     result: Any, type_name: str
 ) -> None:
     with pytest.raises(ToolError, match=f"returned `{type_name}` instead of a string"):
         _shape_prompt_result(result)
 
 
-def test_strings_blocks_and_messages_are_results() -> None:
+def test_prompt_result_may_mix_strings_blocks_and_messages() -> None:
     result = ["a", text("b"), {"role": "assistant", "content": "c"}]
     assert _shape_prompt_result(result).result == ["user", "user", "assistant"]

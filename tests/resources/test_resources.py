@@ -1,19 +1,16 @@
-"""Resources, MCP prompts, completion and links, of a real server in both eras."""
+"""Resources, MCP prompts, completion and links of a server in both protocol versions."""
 
 from __future__ import annotations
 
 import base64
 import json
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from tests.http.serving import run_server
 from tests.mcp.projects import generate_project
@@ -25,18 +22,8 @@ from tests.mcp.servers import (
     http_server,
     stdio_server,
 )
-from toolcast_runtime import UnknownClientError
 
-HERE = Path(__file__).parent
 INVALID = -32602
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("offers")
-    shutil.copytree(HERE / "project", root, dirs_exist_ok=True)
-    generate_project(root)
-    return root
 
 
 @pytest.fixture(scope="module", params=ERAS)
@@ -45,31 +32,31 @@ def server(project: Path, request: pytest.FixtureRequest) -> Iterator[StdioServe
         yield started
 
 
-def read(server: StdioServer, uri: str) -> dict[str, Any]:
+def read_resource(server: StdioServer, uri: str) -> dict[str, Any]:
     return server.request("resources/read", {"uri": uri})
 
 
-def contents(server: StdioServer, uri: str) -> dict[str, Any]:
-    result = read(server, uri)["result"]
+def read_content(server: StdioServer, uri: str) -> dict[str, Any]:
+    result = read_resource(server, uri)["result"]
     if server.era == MODERN:
         assert result["ttlMs"] >= 0
         assert result["cacheScope"] in ("public", "private")
-    (only,) = result["contents"]
-    assert only["uri"] == uri
-    assert isinstance(only, dict)
-    return only
+    (content,) = result["contents"]
+    assert content["uri"] == uri
+    assert isinstance(content, dict)
+    return content
 
 
-def prompt(server: StdioServer, name: str, **arguments: str) -> dict[str, Any]:
+def get_prompt(server: StdioServer, name: str, **arguments: str) -> dict[str, Any]:
     return server.request("prompts/get", {"name": name, "arguments": arguments})
 
 
-def definitions(project: Path, folder: str) -> list[dict[str, Any]]:
+def load_definitions(project: Path, folder: str) -> list[dict[str, Any]]:
     files = sorted((project / "generated/shop" / folder).glob("*.json"))
     return [json.loads(file.read_text("utf-8")) for file in files]
 
 
-def test_lists_are_the_definitions_that_the_client_has(
+def test_resource_and_prompt_lists_contain_exactly_the_client_definitions(
     server: StdioServer, project: Path
 ) -> None:
     for method, key, folder, kind in (
@@ -82,37 +69,39 @@ def test_lists_are_the_definitions_that_the_client_has(
         ),
         ("prompts/list", "prompts", "mcp_prompts", "name"),
     ):
-        listed = server.request(method)["result"][key]
-        assert listed
-        assert listed == [
-            one["mcp"]
-            for one in definitions(project, folder)
-            if kind in one["mcp"] and "staff" in one.get("clients", [])
+        entries = server.request(method)["result"][key]
+        assert entries
+        assert entries == [
+            entry["mcp"]
+            for entry in load_definitions(project, folder)
+            if kind in entry["mcp"] and "staff" in entry.get("clients", [])
         ]
 
 
-def test_a_resource_holds_what_its_file_holds(server: StdioServer) -> None:
-    policy = contents(server, "shop://policies/returns")
+def test_static_resource_returns_its_file_or_text(server: StdioServer) -> None:
+    policy = read_content(server, "shop://policies/returns")
     assert policy["mimeType"] == "text/markdown"
     assert policy["text"] == "# Returns\n\nWithin 30 days, or {{never}}.\n"
-    logo = contents(server, "shop://logo")
+    logo = read_content(server, "shop://logo")
     assert base64.b64decode(logo["blob"]) == b"\x89PNG\x00\xff"
-    assert contents(server, "shop://hours")["mimeType"] == "text/plain"
+    assert read_content(server, "shop://hours")["mimeType"] == "text/plain"
 
 
-def test_a_template_gives_its_variables_to_the_handler(server: StdioServer) -> None:
-    report = contents(server, "shop://reports/north/7")
+def test_uri_template_passes_decoded_variables_to_the_handler(
+    server: StdioServer,
+) -> None:
+    report = read_content(server, "shop://reports/north/7")
     assert (report["text"], report["mimeType"]) == ("north,7", "text/csv")
-    assert contents(server, "shop://reports/south/a%2520b")["text"] == "south,a%20b"
-    page = contents(server, "shop://pages/a/b.html?part=head")
+    assert read_content(server, "shop://reports/south/a%2520b")["text"] == "south,a%20b"
+    page = read_content(server, "shop://pages/a/b.html?part=head")
     assert base64.b64decode(page["blob"]) == b"a/b.html head"
-    assert base64.b64decode(contents(server, "shop://pages/a")["blob"]) == b"a all"
+    assert base64.b64decode(read_content(server, "shop://pages/a")["blob"]) == b"a all"
 
 
 @pytest.mark.parametrize(
     "uri",
     [
-        "shop://nobodys",
+        "shop://unassigned",
         "shop://reports/east/7",
         "shop://reports/north/13",
         "shop://reports/north/..%2F..%2Fetc%2Fpasswd",
@@ -139,60 +128,72 @@ def test_a_template_gives_its_variables_to_the_handler(server: StdioServer) -> N
         "shop://pages/" + "a" * 100_000,
     ],
 )
-def test_what_is_no_resource_is_not_found(server: StdioServer, uri: str) -> None:
-    error = read(server, uri)["error"]
+def test_unknown_or_unsafe_resource_uri_is_not_found(
+    server: StdioServer, uri: str
+) -> None:
+    error = read_resource(server, uri)["error"]
     assert error["code"] == (INVALID if server.era == MODERN else -32002)
     assert (error["message"], error["data"]) == ("Resource not found", {"uri": uri})
 
 
-def test_a_value_that_the_spec_names_is_taken_as_it_is(server: StdioServer) -> None:
-    assert contents(server, "shop://reports/../7")["text"] == "..,7"
+def test_template_value_listed_in_the_enum_may_be_two_dots(server: StdioServer) -> None:
+    assert read_content(server, "shop://reports/../7")["text"] == "..,7"
 
 
 @pytest.mark.parametrize(
-    ("method", "asked", "message"),
+    ("method", "params", "message"),
     [
         ("resources/read", {"uri": "shop://reports/north/7"}, "reading"),
-        ("prompts/get", {"name": "shown", "arguments": {"order_id": "7"}}, "writing"),
+        (
+            "prompts/get",
+            {"name": "illustrated", "arguments": {"order_id": "7"}},
+            "writing",
+        ),
     ],
 )
-def test_handlers_report_progress_to_who_asked(
-    server: StdioServer, method: str, asked: dict[str, Any], message: str
+def test_handler_progress_is_sent_only_with_a_progress_token(
+    server: StdioServer, method: str, params: dict[str, Any], message: str
 ) -> None:
-    server.request(method, asked)
+    server.request(method, params)
     assert not server.notifications
-    server.request(method, {**asked, "_meta": {"progressToken": "p"}})
-    told = [one["params"] for one in server.notifications]
+    server.request(method, {**params, "_meta": {"progressToken": "p"}})
+    reports = [entry["params"] for entry in server.notifications]
     server.notifications.clear()
     expected = {"progressToken": "p", "progress": 1, "total": 2, "message": message}
-    assert told == [expected]
+    assert reports == [expected]
 
 
-def test_what_a_handler_raises_is_told_as_for_tools(server: StdioServer) -> None:
-    told = read(server, "shop://failing/told")["error"]
-    assert told["message"] == "The archive is closed."
-    secret = read(server, "shop://failing/secret")["error"]["message"]
+def test_resource_handler_errors_are_reported_without_secrets(
+    server: StdioServer,
+) -> None:
+    expected = read_resource(server, "shop://failing/expected")["error"]
+    assert expected["message"] == "The archive is closed."
+    secret = read_resource(server, "shop://failing/secret")["error"]["message"]
     assert secret.startswith("the resource failed; the log has the details (incident ")
-    wrong = read(server, "shop://failing/wrong")["error"]["message"]
-    assert wrong == "the resource's handler returned neither str nor bytes"
+    error = read_resource(server, "shop://failing/wrong")["error"]["message"]
+    assert error == "the resource's handler returned neither str nor bytes"
     assert "hunter2" not in b"".join(server.lines).decode()
 
 
-def test_places_of_a_prompt_are_filled_once(server: StdioServer) -> None:
+def test_prompt_placeholders_are_not_replaced_recursively(server: StdioServer) -> None:
     order = "{{tone}} {% raw %} {{order_id}} \\1"
-    result = prompt(server, "review_order", order_id=order, tone="polite")["result"]
-    assert result["description"] == "Looks for what is odd about an order."
-    said = [(m["role"], m["content"]["text"]) for m in result["messages"]]
-    assert said == [
+    result = get_prompt(server, "review_order", order_id=order, tone="polite")["result"]
+    assert result["description"] == "Finds unusual details of an order."
+    texts = [(m["role"], m["content"]["text"]) for m in result["messages"]]
+    assert texts == [
         ("user", f"Review {order} in a polite tone."),
         ("assistant", f"I look at {order}."),
     ]
-    without = prompt(server, "review_order", order_id="7")["result"]["messages"]
-    assert without[0]["content"]["text"] == "Review 7 in a  tone."
+    without_tone = get_prompt(server, "review_order", order_id="7")["result"][
+        "messages"
+    ]
+    assert without_tone[0]["content"]["text"] == "Review 7 in a  tone."
 
 
-def test_a_prompts_handler_gives_texts_blocks_and_messages(server: StdioServer) -> None:
-    messages = prompt(server, "shown", order_id="7")["result"]["messages"]
+def test_prompt_handler_may_return_strings_blocks_and_messages(
+    server: StdioServer,
+) -> None:
+    messages = get_prompt(server, "illustrated", order_id="7")["result"]["messages"]
     kinds = [(m["role"], m["content"]["type"]) for m in messages]
     assert kinds == [
         ("user", "text"),
@@ -200,10 +201,10 @@ def test_a_prompts_handler_gives_texts_blocks_and_messages(server: StdioServer) 
         ("assistant", "text"),
         ("user", "resource_link"),
     ]
-    assert contents(server, messages[3]["content"]["uri"])["text"] == "Fragile."
+    assert read_content(server, messages[3]["content"]["uri"])["text"] == "Fragile."
     assert messages[2]["content"]["text"] == "7 in a plain tone for staff"
-    wrong = prompt(server, "mute")["error"]["message"]
-    assert wrong == (
+    error = get_prompt(server, "mute")["error"]["message"]
+    assert error == (
         "the prompt's handler returned a message with a role other than `user` and"
         " `assistant`"
     )
@@ -223,45 +224,47 @@ def test_a_prompts_handler_gives_texts_blocks_and_messages(server: StdioServer) 
             {"order_id": "7", "tone": "rude"},
             "`tone` must be one of plain, polite",
         ),
-        ("shown", {"tone": "plain"}, "`order_id` is missing"),
+        ("illustrated", {"tone": "plain"}, "`order_id` is missing"),
         (
             "pick",
             {"number": "x"},
             f"`number` must be one of {', '.join(map(str, range(20)))} and 10 more",
         ),
-        ("nobodys", {}, "Unknown prompt: nobodys"),
+        ("unassigned", {}, "Unknown prompt: unassigned"),
         ("absent", {}, "Unknown prompt: absent"),
     ],
 )
-def test_a_prompt_is_refused(
+def test_invalid_prompt_request_is_refused_with_the_reason(
     server: StdioServer, name: str, arguments: dict[str, str], message: str
 ) -> None:
-    error = prompt(server, name, **arguments)["error"]
+    error = get_prompt(server, name, **arguments)["error"]
     assert (error["code"], error["message"]) == (INVALID, message)
 
 
-def test_completion_gives_the_values_that_begin_so(server: StdioServer) -> None:
-    def values(ref: dict[str, str], name: str, begun: str) -> Any:
-        params = {"ref": ref, "argument": {"name": name, "value": begun}}
-        return server.request("completion/complete", params)
+def test_completion_returns_the_allowed_values_with_a_prefix(
+    server: StdioServer,
+) -> None:
+    def complete(ref: dict[str, str], name: str, prefix: str) -> Any:
+        argument = {"name": name, "value": prefix}
+        return server.request("completion/complete", {"ref": ref, "argument": argument})
 
     review = {"type": "ref/prompt", "name": "review_order"}
     template = {"type": "ref/resource", "uri": "shop://reports/{region}/{month}"}
-    found = values(review, "tone", "p")["result"]["completion"]
-    assert found == {"values": ["plain", "polite"], "total": 2, "hasMore": False}
-    for ref, name, begun, expected in (
+    completion = complete(review, "tone", "p")["result"]["completion"]
+    assert completion == {"values": ["plain", "polite"], "total": 2, "hasMore": False}
+    for ref, name, prefix, expected in (
         (review, "tone", "pl", ["plain"]),
         (review, "order_id", "", []),
         (template, "region", "n", ["north"]),
         (template, "month", "", []),
     ):
-        answer = values(ref, name, begun)["result"]["completion"]
+        answer = complete(ref, name, prefix)["result"]["completion"]
         assert answer["values"] == expected
-    nobodys = values({"type": "ref/prompt", "name": "nobodys"}, "x", "")
-    assert nobodys["error"]["code"] == INVALID
+    unassigned = complete({"type": "ref/prompt", "name": "unassigned"}, "x", "")
+    assert unassigned["error"]["code"] == INVALID
 
 
-def test_blocks_of_a_result_are_sent_and_a_links_content_is_read(
+def test_content_blocks_are_sent_and_linked_content_can_be_read(
     server: StdioServer,
 ) -> None:
     blocks = server.call("chart")["result"]["content"]
@@ -274,23 +277,27 @@ def test_blocks_of_a_result_are_sent_and_a_links_content_is_read(
         "resource_link",
         "resource_link",
     ]
-    sent = blocks[3]["resource"]
-    assert (sent["uri"], sent["text"]) == (
+    resource = blocks[3]["resource"]
+    assert (resource["uri"], resource["text"]) == (
         "attachment:///sales.csv",
         "month,sales\n1,30\n",
     )
     assert blocks[4]["uri"] == "shop://policies/returns"
-    raw = blocks[5]
-    assert (raw["name"], raw["mimeType"], raw["size"]) == ("raw.csv", "text/csv", 17)
-    assert contents(server, raw["uri"])["text"] == "month,sales\n1,30\n"
-    # Another call's content has another URI.
-    assert server.call("chart")["result"]["content"][5]["uri"] != raw["uri"]
+    raw_link = blocks[5]
+    assert (raw_link["name"], raw_link["mimeType"], raw_link["size"]) == (
+        "raw.csv",
+        "text/csv",
+        17,
+    )
+    assert read_content(server, raw_link["uri"])["text"] == "month,sales\n1,30\n"
+    # Every call stores its content under a new URI.
+    assert server.call("chart")["result"]["content"][5]["uri"] != raw_link["uri"]
 
-    only = server.call("picture")["result"]["content"]
-    assert [(b["type"], b["mimeType"]) for b in only] == [("image", "image/png")]
+    content = server.call("picture")["result"]["content"]
+    assert [(b["type"], b["mimeType"]) for b in content] == [("image", "image/png")]
 
 
-def test_content_that_is_too_much_is_a_tool_error(server: StdioServer) -> None:
+def test_too_large_linked_content_is_a_tool_error(server: StdioServer) -> None:
     result = server.call("chart", {"rows": 30})["result"]
     assert result["isError"]
     assert result["content"][0]["text"] == (
@@ -298,118 +305,22 @@ def test_content_that_is_too_much_is_a_tool_error(server: StdioServer) -> None:
     )
 
 
-def test_a_cursor_is_refused(server: StdioServer) -> None:
+def test_resource_and_prompt_lists_refuse_a_cursor(server: StdioServer) -> None:
     for method in ("resources/list", "resources/templates/list", "prompts/list"):
         error = server.request(method, {"cursor": "2"})["error"]
         assert error["code"] == INVALID
 
 
-@pytest.fixture
-def live(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.syspath_prepend(str(project))
-    for name in list(sys.modules):
-        if name.partition(".")[0] in ("generated", "shop"):
-            monkeypatch.delitem(sys.modules, name)
-    yield import_module("generated.shop.mcp_server").SERVER
-    for name in list(sys.modules):
-        if name.partition(".")[0] in ("generated", "shop"):
-            del sys.modules[name]
-
-
-def test_each_client_has_what_its_specs_say_and_no_more(live: Any) -> None:
-    assert [one.name for one in live.resources("guests")] == ["returns_policy"]
-    assert live.prompts("guests") == []
-    for ask in (live.resources, live.prompts):
-        with pytest.raises(UnknownClientError):
-            ask("stranger")
-        with pytest.raises(UnknownClientError):
-            ask(None)
-
-
-def test_capabilities_are_declared_only_where_there_is_something(live: Any) -> None:
-    from toolcast_runtime.mcp.sdk_server import build_server
-
-    def declared(client: str, **more: Any) -> set[str]:
-        server = build_server(live, client, **more)
-        capabilities = server.create_initialization_options().capabilities
-        return set(capabilities.model_dump(exclude_none=True)) - {"extensions"}
-
-    own = {"tools", "resources", "prompts", "completions"}
-    assert declared("staff") == {*own, "logging"}
-    # One resource, and neither prompt nor value to complete.
-    assert declared("guests") == {"tools", "resources", "logging"}
-
-
-def test_with_several_processes_the_content_of_a_link_is_sent(live: Any) -> None:
-    blocks = live.registry.call_tool_sync("chart", {}, "staff").content
-    assert blocks is not None
-    assert blocks[5]["resource"]["uri"] == "attachment:///raw.csv"
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        (lambda value: value.pop("generated"), "'generated'"),
-        (lambda value: value["mcp"].update(name="other"), "file name differ"),
-        (lambda value: value["mcp"].pop("uri"), "it has no URI"),
-    ],
-)
-def test_a_definition_that_was_not_generated_is_refused(
-    project: Path, live: Any, change: Any, problem: str
-) -> None:
-    file = project / "generated/shop/mcp_resources/hours.json"
-    text = file.read_text("utf-8")
-    value = json.loads(text)
-    change(value)
-    try:
-        file.write_text(json.dumps(value), encoding="utf-8")
-        with pytest.raises(ImportError, match="toolcast generate") as caught:
-            live.resources("staff")
-    finally:
-        file.write_text(text, encoding="utf-8")
-    assert "hours.json" in str(caught.value)
-    assert problem in str(caught.value)
-
-
-def test_the_generated_tests_hold_the_live_server_to_the_definitions(
-    project: Path, live: Any
-) -> None:
-    from toolcast_runtime.testing.generated_tests import snapshot_tests
-
-    registry = import_module("generated.shop.registry")
-    server = import_module("generated.shop.mcp_server")
-    tests = snapshot_tests(registry, server, specs="specs/shop")()
-    tests.test_resources_and_prompts_match_definitions("staff")
-    file = project / "generated/shop/mcp_prompts/mute.json"
-    text = file.read_text("utf-8")
-    assert live.prompts("staff")
-    try:
-        file.write_text(text.replace('"mute"', '"deaf"'), encoding="utf-8")
-        with pytest.raises(AssertionError, match="the MCP prompts of staff differs"):
-            tests.test_resources_and_prompts_match_definitions("staff")
-    finally:
-        file.write_text(text, encoding="utf-8")
-
-
-def test_a_command_writes_the_image_of_its_answer(live: Any, tmp_path: Path) -> None:
-    main = import_module("generated.shop.cli").main
-    target = tmp_path / "picture.png"
-    done = CliRunner().invoke(main, ["--output", str(target), "picture"])
-    assert (done.exit_code, done.stdout) == (0, "[image/png, 4 bytes]\n")
-    assert target.read_bytes() == b"\x89PNG"
-    # Nothing is kept for links in a shell: the content is in the answer.
-    printed = CliRunner().invoke(main, ["chart"]).stdout
-    assert printed.count("month,sales\n1,30\n") == 2
-
-
 @pytest.mark.slow
-def test_a_server_without_these_loads_nothing_for_them(project: Path) -> None:
-    said = """if True:
+def test_server_without_resources_does_not_import_resource_modules(
+    project: Path,
+) -> None:
+    program = """if True:
         import sys
         from generated.plain.mcp_server import SERVER
         SERVER.build()
-        print([name for name in sys.modules if "resources.definitions_of_mcp" in name
-               or "resources.kept" in name or name.endswith("mcp.offers")])
+        unwanted = ("resources.mcp_definitions", "mcp.resources_and_prompts")
+        print([name for name in sys.modules if name.endswith(unwanted)])
     """
     root = project.parent / "plain"
     folder = root / "specs" / "plain"
@@ -422,28 +333,28 @@ def test_a_server_without_these_loads_nothing_for_them(project: Path) -> None:
         "name: note\nsummary: A note.\nparameters: {type: object}\n"
     )
     generate_project(root)
-    done = subprocess.run(
-        [sys.executable, "-c", said], cwd=root, capture_output=True, text=True
+    process = subprocess.run(
+        [sys.executable, "-c", program], cwd=root, capture_output=True, text=True
     )
-    assert done.stdout == "[]\n", done.stderr
+    assert process.stdout == "[]\n", process.stderr
     generated = (root / "generated/plain/mcp_server.py").read_text("utf-8")
     assert "mcp_resources" not in generated
     assert "links" not in generated
 
 
-def test_over_http_a_link_is_its_clients_alone(project: Path) -> None:
+def test_linked_content_over_http_is_readable_only_by_its_client(project: Path) -> None:
     with http_server(project, "generated.shop") as staff:
         base = staff.url.rpartition("/mcp")[0]
         guests = HttpServer(f"{base}/mcp/guests/", [])
         for era in ERAS:
-            called = staff.request(
+            response = staff.request(
                 era, "tools/call", {"name": "chart", "arguments": {}}
             )
-            uri = called["result"]["content"][5]["uri"]
-            mine = staff.request(era, "resources/read", {"uri": uri})["result"]
-            assert mine["contents"][0]["text"] == "month,sales\n1,30\n"
-            theirs = guests.request(era, "resources/read", {"uri": uri})["error"]
-            assert theirs["message"] == "Resource not found"
+            uri = response["result"]["content"][5]["uri"]
+            own_read = staff.request(era, "resources/read", {"uri": uri})["result"]
+            assert own_read["contents"][0]["text"] == "month,sales\n1,30\n"
+            denied = guests.request(era, "resources/read", {"uri": uri})["error"]
+            assert denied["message"] == "Resource not found"
             policy = {"uri": "shop://policies/returns"}
             assert "result" in guests.request(era, "resources/read", policy)
             hours = {"uri": "shop://hours"}
@@ -452,14 +363,12 @@ def test_over_http_a_link_is_its_clients_alone(project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_over_several_processes_the_content_of_a_link_is_in_the_answer(
-    project: Path,
-) -> None:
+def test_http_server_with_several_workers_embeds_linked_content(project: Path) -> None:
     with run_server("--workers", "2", package="generated.shop", root=project) as server:
         staff = HttpServer(f"http://127.0.0.1:{server.port}/mcp/", [])
         for _ in range(6):
-            called = staff.request(
+            response = staff.request(
                 MODERN, "tools/call", {"name": "chart", "arguments": {}}
             )
-            block = called["result"]["content"][5]
+            block = response["result"]["content"][5]
             assert block["resource"]["text"] == "month,sales\n1,30\n"

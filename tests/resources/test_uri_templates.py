@@ -1,4 +1,4 @@
-"""What specs may write as a URI template, beside what the MCP SDK can read."""
+"""URI templates in specs: supported forms, and agreement with the MCP SDK."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from toolcast.analysis.uri_templates import check_template, list_variables
         ("a://{b}-{c}", ("b", "c")),
     ],
 )
-def test_variables_of_a_template(template: str, variables: tuple[str, ...]) -> None:
+def test_valid_uri_template_has_the_same_variables_as_in_the_sdk(
+    template: str, variables: tuple[str, ...]
+) -> None:
     assert list(check_template(template)) == []
     assert list_variables(template) == variables
     assert UriTemplate.parse(template).variable_names == list(variables)
@@ -63,5 +65,7 @@ def test_variables_of_a_template(template: str, variables: tuple[str, ...]) -> N
         ),
     ],
 )
-def test_problems_of_a_template(template: str, problem: str) -> None:
+def test_unsupported_uri_template_is_reported_with_its_problem(
+    template: str, problem: str
+) -> None:
     assert problem in check_template(template)

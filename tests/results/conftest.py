@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.external.conftest import opened
+from tests.external.conftest import open_tools
 
-__all__ = ["opened"]
+__all__ = ["open_tools"]

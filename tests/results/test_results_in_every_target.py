@@ -20,7 +20,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.conftest import Project
-from tests.external.conftest import Open, odd
+from tests.external.conftest import Open, odd_server
 from tests.mcp.servers import http_server
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
@@ -331,7 +331,9 @@ def make_text_block(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-async def test_proxied_tool_result_is_shortened(opened: Open, tmp_path: Path) -> None:
+async def test_proxied_tool_result_is_shortened(
+    open_tools: Open, tmp_path: Path
+) -> None:
     """The server does not receive the selection, and the text block is replaced."""
     result = {
         "budget": {"characters": 600},
@@ -341,7 +343,9 @@ async def test_proxied_tool_result_is_shortened(opened: Open, tmp_path: Path) ->
     entry = definition("answer", proxy="odd", result=result)
     entry["mcp"]["inputSchema"] = schema
     package = Package(tmp_path, entry).load()
-    registry = Registry(package, providers=[opened(odd("well", is_proxied=True))])
+    registry = Registry(
+        package, providers=[open_tools(odd_server("well", is_proxied=True))]
+    )
     rows = [{"a": "x" * 40, "b": number} for number in range(40)]
     value = {"rows": rows}
     sent = {"content": [make_text_block(json.dumps(value))], "structuredContent": value}
@@ -354,11 +358,11 @@ async def test_proxied_tool_result_is_shortened(opened: Open, tmp_path: Path) ->
 
 @pytest.mark.parametrize("send", ["both", "text"])
 async def test_external_result_is_shortened(
-    opened: Open, tmp_path: Path, send: str
+    open_tools: Open, tmp_path: Path, send: str
 ) -> None:
-    server = odd("well", result={"send": send, "budget": {"characters": 400}})
+    server = odd_server("well", result={"send": send, "budget": {"characters": 400}})
     package = Package(tmp_path, definition("mine")).load()
-    registry = Registry(package, providers=[opened(server)])
+    registry = Registry(package, providers=[open_tools(server)])
     tool = await registry.find_tool("echo")
     assert tool.result == ResultForm(send, {"characters": 400})
     rows = json.dumps([{"a": "x" * 40}] * 40)

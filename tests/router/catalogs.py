@@ -1,8 +1,7 @@
-"""The labelled messages, and the tools that each of their catalogs offers.
+"""Load labeled messages and the tools of their catalogs, and measure routes on them.
 
-`messages.tsv` has one message a line: the catalog, what the user says, the tools that are
-needed (`-` for none). Every third line was held out when the constants of the ranking were
-chosen.
+A line of `messages.tsv` has a catalog, the user's message and the required tools (`-` for
+none). Every third line was held out when the constants of the ranking were chosen.
 """
 
 from __future__ import annotations
@@ -14,20 +13,26 @@ from pathlib import Path
 import yaml
 
 from tests.external.servers.personal import TOOLS
-from tests.router.labelled_sets import dumped
+from tests.router.message_sets import read_corpus_tools
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
 from toolcast_runtime.router import Route, RoutedTool
 
-__all__ = ["Figures", "Message", "catalogs", "figures", "messages"]
+__all__ = [
+    "RoutingFigures",
+    "Message",
+    "load_catalogs",
+    "measure_routes",
+    "read_messages",
+]
 
 ROOT = Path(__file__).parents[2]
-# Dumps of real servers, beside the toolset's own tools.
+# Servers of the corpus whose tools are added to those of a toolset.
 SERVERS = {"kirishima": ("mcp-server-time", "mcp-server-git")}
 
 
 @dataclass(frozen=True)
 class Message:
-    """One line."""
+    """A message with the tools that it requires."""
 
     catalog: str
     text: str
@@ -36,24 +41,24 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Figures:
-    """How a router did.
+class RoutingFigures:
+    """Results of a router.
 
     Attributes:
-        messages: how many.
-        complete: the part of them for which every needed tool was shown.
-        shown: the part of the routed tools that was shown, on average.
-        missed: the messages for which one was not.
+        messages: the number of messages.
+        complete: the fraction of messages for which every required tool is selected.
+        selected: the average fraction of the routed tools that is selected.
+        missed: the messages for which a required tool is not selected.
     """
 
     messages: int
     complete: float
-    shown: float
+    selected: float
     missed: tuple[Message, ...]
 
 
-def messages() -> list[Message]:
-    """Every labelled message."""
+def read_messages() -> list[Message]:
+    """Return all labeled messages."""
     lines = (Path(__file__).parent / "messages.tsv").read_text("utf-8").splitlines()
     return [_message(number, line) for number, line in enumerate(lines)]
 
@@ -64,17 +69,19 @@ def _message(number: int, line: str) -> Message:
     return Message(catalog, text, names, number % 3 == 0)
 
 
-def catalogs() -> dict[str, list[RoutedTool]]:
-    """The routed tools by catalog, external ones among them."""
-    found = {name: list(_specs(name)) for name in ("kirishima", "molecule", "ren")}
-    found["kirishima"] += [
+def load_catalogs() -> dict[str, list[RoutedTool]]:
+    """Return the routed tools by catalog, including those of external servers."""
+    tools_by_catalog = {
+        name: list(_specs(name)) for name in ("kirishima", "molecule", "ren")
+    }
+    tools_by_catalog["kirishima"] += [
         RoutedTool(name, "", description, "", parameters)
         for name, (description, parameters) in TOOLS.items()
     ]
     for name, servers in SERVERS.items():
         for server in servers:
-            found[name] += dumped(server)
-    return found
+            tools_by_catalog[name] += read_corpus_tools(server)
+    return tools_by_catalog
 
 
 def _specs(toolset: str) -> Iterator[RoutedTool]:
@@ -90,14 +97,13 @@ def _specs(toolset: str) -> Iterator[RoutedTool]:
             )
 
 
-def figures(
-    routed: Sequence[tuple[Message, Route]],
-    tools: Mapping[str, Sequence[RoutedTool]],
-) -> Figures:
-    """What the routes of messages come to."""
+def measure_routes(
+    routed: Sequence[tuple[Message, Route]], tools: Mapping[str, Sequence[RoutedTool]]
+) -> RoutingFigures:
+    """Measure the routes of messages."""
     missed = tuple(
         message for message, route in routed if not message.needed <= set(route.names)
     )
-    shown = [len(route.names) / len(tools[m.catalog]) for m, route in routed]
+    selected = [len(route.names) / len(tools[m.catalog]) for m, route in routed]
     count = len(routed)
-    return Figures(count, 1 - len(missed) / count, sum(shown) / count, missed)
+    return RoutingFigures(count, 1 - len(missed) / count, sum(selected) / count, missed)

@@ -1,4 +1,4 @@
-"""A scripted model on loopback: what it is asked, and what it answers."""
+"""Run a model API on loopback with scripted responses that records its requests."""
 
 from __future__ import annotations
 
@@ -13,40 +13,42 @@ from typing import Any
 from toolcast_runtime.router import Router
 from toolcast_runtime.router.router import ChatModel
 
-__all__ = ["Script", "completion", "scripted"]
+__all__ = ["ScriptedModel", "encode_completion", "run_scripted_model"]
 
 
-def completion(content: Any) -> bytes:
+def encode_completion(content: Any) -> bytes:
+    """Return the body of a chat completion with this content."""
     message = {"role": "assistant", "content": content}
     return json.dumps({"choices": [{"message": message}]}).encode()
 
 
-class Script:
-    """What the model answers, and what it was asked."""
+class ScriptedModel:
+    """The response of the model, and the bodies and headers of its requests."""
 
     def __init__(self) -> None:
-        self.body = completion('{"tools": ["lamp"]}')
+        self.body = encode_completion('{"tools": ["lamp"]}')
         self.status = 200
         self.delay = 0.0
-        self.asked: list[tuple[dict[str, Any], dict[str, str]]] = []
+        self.requests: list[tuple[dict[str, Any], dict[str, str]]] = []
         self.url = ""
 
-    def router(self, **options: Any) -> Router:
-        given: dict[str, Any] = {"timeout": 10.0, **options}
-        return Router(ChatModel(self.url, "small", **given))
+    def make_router(self, **options: Any) -> Router:
+        """Return a router that uses this model."""
+        options = {"timeout": 60.0, **options}
+        return Router(ChatModel(self.url, "small", **options))
 
 
 @contextlib.contextmanager
-def scripted() -> Iterator[Script]:
-    """The model, while it answers."""
-    state = Script()
+def run_scripted_model() -> Iterator[ScriptedModel]:
+    """Start the model; stop it on exit."""
+    state = ScriptedModel()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             length = int(self.headers["content-length"])
-            asked = json.loads(self.rfile.read(length))
+            body = json.loads(self.rfile.read(length))
             headers = {k.lower(): v for k, v in self.headers.items()}
-            state.asked.append((asked, {**headers, "path": self.path}))
+            state.requests.append((body, {**headers, "path": self.path}))
             time.sleep(state.delay)
             self.send_response(state.status)
             self.end_headers()
@@ -56,7 +58,7 @@ def scripted() -> Iterator[Script]:
                 return
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Keeps the test's output clean."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
         listener.daemon_threads = True

@@ -1,62 +1,75 @@
-"""The embedded router on the labelled messages, and on hostile ones."""
+"""Lexical router: quality on labeled messages, matching rules and hostile input."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.router.catalogs import catalogs, figures, messages
-from tests.router.labelled_sets import KINDS, PARTS, labelled, order, server_tools
+from tests.router.catalogs import load_catalogs, measure_routes, read_messages
+from tests.router.message_sets import (
+    KINDS,
+    PARTS,
+    load_server_tools,
+    measure_ranking,
+    read_message_set,
+)
 from toolcast_runtime.router import Route, RoutedTool, Router
 from toolcast_runtime.router.lexical_ranking import get_ranking
 
-TOOLS = catalogs()
-SERVER_TOOLS = server_tools()
+TOOLS = load_catalogs()
+SERVER_TOOLS = load_server_tools()
 NOTE = RoutedTool("take_note", "Stores a note.", "Stores a note.", "For a fact.")
 LAMP = RoutedTool("lamp", "Switches the lamp on and off.")
 MAIL = RoutedTool("sendMail", "Sends a letter.", parameters={"properties": {"cc": {}}})
 
 
-def routed(part: bool | None) -> list[tuple[object, object]]:
+def route_messages(part: bool | None) -> list[tuple[object, object]]:
+    """Route the held-out messages, the others, or all of them."""
     return [
         (message, get_ranking(TOOLS[message.catalog]).route(message.text))
-        for message in messages()
+        for message in read_messages()
         if part is None or message.is_held_out == part
     ]
 
 
-def test_there_are_enough_messages_and_every_label_is_a_tool() -> None:
-    labelled = messages()
-    assert len({message.text for message in labelled}) >= 150
-    for message in labelled:
+def test_at_least_150_messages_are_labeled_with_existing_tools() -> None:
+    """They cover nine tenths of each catalog."""
+    messages = read_messages()
+    assert len({message.text for message in messages}) >= 150
+    for message in messages:
         assert message.needed <= {tool.name for tool in TOOLS[message.catalog]}
-    # A tool that is new may wait for its message; a catalog without many says nothing.
+    # A new tool may not have a message yet.
     for catalog, tools in TOOLS.items():
-        here = [message for message in labelled if message.catalog == catalog]
-        needed = {name for message in here for name in message.needed}
+        selected = [message for message in messages if message.catalog == catalog]
+        needed = {name for message in selected for name in message.needed}
         assert len(needed) >= 0.9 * len(tools), catalog
 
 
 @pytest.mark.parametrize("part", [None, True, False], ids=["all", "held-out", "tuned"])
-def test_what_is_needed_is_shown_and_most_of_the_rest_is_not(part: bool | None) -> None:
-    found = figures(routed(part), TOOLS)
-    assert found.complete >= 0.95, found.missed
-    assert found.shown <= 1 / 3
+def test_required_tool_selection_rate_is_at_least_95_percent(part: bool | None) -> None:
+    """At most a third of the tools is selected on average."""
+    results = measure_routes(route_messages(part), TOOLS)
+    assert results.complete >= 0.95, results.missed
+    assert results.selected <= 1 / 3
 
 
 @pytest.mark.parametrize("catalog", sorted(TOOLS))
-def test_no_catalog_pays_for_another(catalog: str) -> None:
-    here = [
+def test_required_tool_selection_rate_per_catalog_is_at_least_93_percent(
+    catalog: str,
+) -> None:
+    """At most 40 percent of its tools are selected on average."""
+    selected = [
         (message, route)
-        for message, route in routed(None)
+        for message, route in route_messages(None)
         if message.catalog == catalog
     ]
-    found = figures(here, TOOLS)
-    assert found.complete >= 0.93, found.missed
-    assert found.shown <= 0.4
+    results = measure_routes(selected, TOOLS)
+    assert results.complete >= 0.93, results.missed
+    assert results.selected <= 0.4
 
 
-# What was measured, less two messages of a part: top 1, 3 and 5, shown, and tools shown.
-REACHED = {
+# The measured fractions minus two messages of a part: expected tool among the first 1, 3 and
+# 5, expected tool selected, and tools selected.
+THRESHOLDS = {
     "terse": ((0.63, 0.76, 0.80), 0.87, 0.10),
     "chatty": ((0.27, 0.49, 0.53), 0.75, 0.20),
 }
@@ -64,40 +77,42 @@ REACHED = {
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_meant_tool_comes_early_among_those_of_real_servers(
+def test_expected_tool_rank_rates_reach_the_thresholds_for_real_servers(
     kind: str, part: str
 ) -> None:
-    here = [message for message in labelled(kind) if message.part == part]
-    assert len(here) >= 60
-    found, (top, shown, tools) = order(here, SERVER_TOOLS), REACHED[kind]
-    for most, least in zip((1, 3, 5), top, strict=True):
-        assert found.top[most] >= least
-    assert found.shown >= shown
-    assert found.shown_tools <= tools
+    """Rates are for the first 1, 3 and 5 tools and for the selected tools."""
+    messages = [message for message in read_message_set(kind) if message.part == part]
+    assert len(messages) >= 60
+    results = measure_ranking(messages, SERVER_TOOLS)
+    top, selected, selected_tools = THRESHOLDS[kind]
+    for count, threshold in zip((1, 3, 5), top, strict=True):
+        assert results.top[count] >= threshold
+    assert results.selected >= selected
+    assert results.selected_tools <= selected_tools
 
 
-def test_every_label_of_the_sets_is_a_tool() -> None:
+def test_message_sets_have_120_messages_each_labeled_with_existing_tools() -> None:
     for kind in KINDS:
-        assert len({message.text for message in labelled(kind)}) >= 120
-        for message in labelled(kind):
+        assert len({message.text for message in read_message_set(kind)}) >= 120
+        for message in read_message_set(kind):
             names = {tool.name for tool in SERVER_TOOLS[message.catalog]}
-            assert message.meant <= names, message
+            assert message.expected <= names, message
 
 
-def test_the_exact_word_wins_over_another_form_of_it() -> None:
-    many = RoutedTool("list", "Lists all commits of a branch.")
-    one = RoutedTool("show", "Shows one commit of a branch.")
-    index = get_ranking((many, one))
+def test_exact_word_ranks_above_its_inflection() -> None:
+    plural = RoutedTool("list", "Lists all commits of a branch.")
+    singular = RoutedTool("show", "Shows one commit of a branch.")
+    index = get_ranking((plural, singular))
     assert list(index.route("commits of the branch").scores) == ["list", "show"]
     assert list(index.route("commit of the branch").scores) == ["show", "list"]
 
 
-def test_what_scores_the_same_stands_as_the_catalog_has_it() -> None:
+def test_tools_with_equal_scores_keep_the_catalog_order() -> None:
     twins = [RoutedTool(name, "Rings a bell.") for name in ("b", "c", "a")]
     assert list(get_ranking(twins).route("ring the bell").scores) == ["b", "c", "a"]
 
 
-def test_the_better_the_first_fits_the_fewer_are_shown_beside_it() -> None:
+def test_precise_message_selects_fewer_tools_than_a_vague_one() -> None:
     tools = (
         RoutedTool("delete_page", "Deletes a page of the wiki for good."),
         RoutedTool("move_page", "Moves a page of the wiki."),
@@ -109,7 +124,7 @@ def test_the_better_the_first_fits_the_fewer_are_shown_beside_it() -> None:
     assert set(precise.names) < set(vague.names)
 
 
-def test_a_word_that_most_tools_have_shows_none_beside_a_telling_one() -> None:
+def test_common_term_selects_no_tools_next_to_a_specific_term() -> None:
     tools = [
         RoutedTool(f"{n}s", f"List and keep {n}s.") for n in ("note", "file", "task")
     ]
@@ -118,7 +133,7 @@ def test_a_word_that_most_tools_have_shows_none_beside_a_telling_one() -> None:
     assert index.route("list").names == ("notes", "files", "tasks")
 
 
-def test_the_evidence_is_what_the_score_is_made_of() -> None:
+def test_tool_score_is_the_sum_over_its_term_evidence() -> None:
     index = get_ranking((NOTE, LAMP, MAIL))
     evidence = index.evidence("please switch the lamps off, xyzzy")
     assert list(evidence) == ["switch", "lamps", "xyzzy"]
@@ -128,7 +143,7 @@ def test_the_evidence_is_what_the_score_is_made_of() -> None:
     assert scores["lamp"] == pytest.approx(total)
 
 
-def test_a_message_is_matched_by_stem_beginning_and_part_of_a_name() -> None:
+def test_words_match_by_stem_and_by_tool_and_parameter_name_parts() -> None:
     index = get_ranking((NOTE, LAMP, MAIL))
     assert index.route("Storing notes is what I want").names == ("take_note",)
     assert index.route("lamps").names == ("lamp",)
@@ -150,28 +165,30 @@ def test_a_message_is_matched_by_stem_beginning_and_part_of_a_name() -> None:
         ("Draws a boxplot.", "box plot of salaries"),
     ],
 )
-def test_words_are_found_in_any_script_and_written_together_or_apart(
+def test_terms_match_in_any_script_and_as_compounds_or_separately(
     summary: str, message: str
 ) -> None:
-    meant = RoutedTool("meant", summary)
-    scores = get_ranking((NOTE, LAMP, meant)).route(message).scores
-    assert next(iter(scores), "") == "meant"
+    expected = RoutedTool("expected", summary)
+    scores = get_ranking((NOTE, LAMP, expected)).route(message).scores
+    assert next(iter(scores), "") == "expected"
 
 
-def test_of_a_long_message_its_beginning_and_its_end_count() -> None:
+def test_long_message_is_ranked_by_its_start_and_end() -> None:
     pasted = " ".join(f"pasted{number}" for number in range(5000))
     index = get_ranking((NOTE, LAMP, MAIL))
     for message in (f"lamp: {pasted}", f"{pasted} and that was the lamp"):
         assert list(index.route(message).scores) == ["lamp"]
 
 
-def own_tools() -> list[RoutedTool]:
-    """What Kirishima has without the servers that the catalogs add."""
-    dumped = ("git_", "get_current_time", "convert_time")
-    return [tool for tool in TOOLS["kirishima"] if not tool.name.startswith(dumped)]
+def list_own_tools() -> list[RoutedTool]:
+    """Return the tools of Kirishima without those of the corpus servers."""
+    prefixes = ("git_", "get_current_time", "convert_time")
+    return [tool for tool in TOOLS["kirishima"] if not tool.name.startswith(prefixes)]
 
 
-@pytest.mark.parametrize("tools", [TOOLS["kirishima"], own_tools()], ids=["all", "own"])
+@pytest.mark.parametrize(
+    "tools", [TOOLS["kirishima"], list_own_tools()], ids=["all", "own"]
+)
 @pytest.mark.parametrize(
     ("message", "names"),
     [
@@ -182,7 +199,7 @@ def own_tools() -> list[RoutedTool]:
         ("Turn the lights off", {"smarthome"}),
     ],
 )
-def test_a_plain_message_is_routed(
+def test_clear_message_selects_its_tools_and_at_most_half_the_catalog(
     message: str, names: set[str], tools: list[RoutedTool]
 ) -> None:
     route = get_ranking(tools).route(message)
@@ -202,7 +219,7 @@ def test_a_plain_message_is_routed(
     ],
 )
 @pytest.mark.parametrize("catalog", sorted(TOOLS))
-def test_a_greeting_needs_no_routed_tool(message: str, catalog: str) -> None:
+def test_greeting_selects_no_tool(message: str, catalog: str) -> None:
     assert get_ranking(TOOLS[catalog]).route(message) == Route(())
 
 
@@ -218,7 +235,7 @@ def test_a_greeting_needs_no_routed_tool(message: str, catalog: str) -> None:
         "hi " * 99,
     ],
 )
-def test_what_may_be_an_answer_is_no_greeting(message: str) -> None:
+def test_message_that_could_be_a_reply_selects_all_tools(message: str) -> None:
     tools = TOOLS["kirishima"]
     assert len(get_ranking(tools).route(message).names) == len(tools)
 
@@ -238,14 +255,14 @@ def test_what_may_be_an_answer_is_no_greeting(message: str) -> None:
         "xyzzy " * 100_000,
     ],
 )
-async def test_a_message_without_known_words_shows_everything(message: str) -> None:
+async def test_message_without_known_terms_selects_all_tools(message: str) -> None:
     route = await Router().route(message, (NOTE, LAMP, MAIL))
     if "lamp" not in message:
         assert route.names == ("take_note", "lamp", "sendMail")
         assert route.doubt
 
 
-async def test_the_messages_before_count_less_than_the_message() -> None:
+async def test_earlier_messages_count_less_than_the_current_one() -> None:
     tools = (NOTE, LAMP, MAIL)
     route = await Router().route(
         "Switch it off, the lamp", tools, ["a note", "a letter"]
@@ -253,7 +270,9 @@ async def test_the_messages_before_count_less_than_the_message() -> None:
     assert route.names == ("lamp",)
 
 
-async def test_hostile_texts_of_tools_do_no_harm() -> None:
+async def test_huge_or_deeply_nested_tool_definitions_do_not_break_the_ranking() -> (
+    None
+):
     loud = RoutedTool("loud", "lamp " * 1_000_000, parameters={"properties": ["x"]})
     deep: dict[str, object] = {}
     for _ in range(100_000):
@@ -264,5 +283,5 @@ async def test_hostile_texts_of_tools_do_no_harm() -> None:
     assert "lamp" in route.names
 
 
-async def test_without_tools_there_is_nothing_to_choose() -> None:
+async def test_empty_catalog_selects_no_tool() -> None:
     assert (await Router().route("hello", ())).names == ()

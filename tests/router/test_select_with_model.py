@@ -1,4 +1,4 @@
-"""`toolcast select` that asks a model: a scripted one on loopback."""
+"""`toolcast select` with a model: requests, reported problems and failures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.router.scripted_model import Script, completion, scripted
+from tests.router.scripted_model import (
+    ScriptedModel,
+    encode_completion,
+    run_scripted_model,
+)
 
 TOOL = "summary: {}\nparameters: {{type: object}}\nhandler: handlers.none:none\n"
 NOTE = TOOL.format("Stores a note.") + (
@@ -19,30 +23,34 @@ KEY = "sk-hunter2-hunter2"
 
 
 @pytest.fixture
-def script() -> Iterator[Script]:
-    with scripted() as state:
+def model() -> Iterator[ScriptedModel]:
+    """A running scripted model."""
+    with run_scripted_model() as state:
         yield state
 
 
 @pytest.fixture
 def project(make_project: Callable[..., Any]) -> Any:
+    """A project with two tools and a selection case."""
     return make_project(TOOLS, toolset="targets: {registry: {}}\n")
 
 
-def asked(project: Any, script: Script, *words: str) -> Any:
+def run_select(project: Any, model: ScriptedModel, *options: str) -> Any:
+    """Run `toolcast select` with the scripted model."""
     return project.toolcast(
-        "select", "--endpoint", script.url, "--model", "small", *words
+        "select", "--endpoint", model.url, "--model", "small", *options
     )
 
 
-def test_the_model_is_asked_about_every_message(
-    project: Any, script: Script, monkeypatch: pytest.MonkeyPatch
+def test_select_sends_every_case_message_to_the_model_and_prints_failures(
+    project: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The key is sent and not printed."""
     monkeypatch.setenv("MODEL_KEY", KEY)
-    script.body = completion('{"tools": ["note"]}')
-    done = asked(project, script, "--key-variable", "MODEL_KEY")
-    assert done.returncode == 1, done.stderr
-    assert done.stdout == (
+    model.body = encode_completion('{"tools": ["note"]}')
+    result = run_select(project, model, "--key-variable", "MODEL_KEY")
+    assert result.returncode == 1, result.stderr
+    assert result.stdout == (
         "specs/toy/note.yaml:5:\n"
         '  near miss "note the light"\n'
         "    `note` must not be chosen\n"
@@ -52,13 +60,13 @@ def test_the_model_is_asked_about_every_message(
     )
     messages = {
         json.loads(request["messages"][1]["content"])["message"]
-        for request, _ in script.asked
+        for request, _ in model.requests
     }
     assert messages == {"note that", "note the light"}
-    assert {headers["authorization"] for _, headers in script.asked} == {
+    assert {headers["authorization"] for _, headers in model.requests} == {
         f"Bearer {KEY}"
     }
-    assert KEY not in done.stdout + done.stderr
+    assert KEY not in result.stdout + result.stderr
 
 
 @pytest.mark.parametrize(
@@ -74,60 +82,66 @@ def test_the_model_is_asked_about_every_message(
         ([], ["the case expects `note`, but the model chose no tool"]),
     ],
 )
-def test_every_way_to_fail(
-    answer: list[str], problems: list[str], project: Any, script: Script
+def test_select_reports_wrong_forbidden_and_missing_tools(
+    answer: list[str], problems: list[str], project: Any, model: ScriptedModel
 ) -> None:
-    script.body = completion(json.dumps({"tools": answer}))
-    done = asked(project, script, "--format", "json")
-    value = json.loads(done.stdout)
+    model.body = encode_completion(json.dumps({"tools": answer}))
+    result = run_select(project, model, "--format", "json")
+    value = json.loads(result.stdout)
     [toolset] = value["toolsets"]
-    assert done.returncode == 1 and not value["passes"]
+    assert result.returncode == 1 and not value["passes"]
     assert toolset["messages"][0]["problems"] == problems
 
 
-def test_a_message_may_be_given(project: Any, script: Script) -> None:
-    done = asked(project, script, "make it bright")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("1 of 2 routed tools\n    - * lamp\n")
+def test_select_prints_the_models_choice_for_a_given_message(
+    project: Any, model: ScriptedModel
+) -> None:
+    result = run_select(project, model, "make it bright")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("1 of 2 routed tools\n    - * lamp\n")
 
 
-def test_the_model_of_the_toolset_may_have_no_address(
-    project: Any, script: Script, monkeypatch: pytest.MonkeyPatch
+def test_with_model_option_fails_if_the_routers_url_is_empty(
+    project: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NO_SUCH_URL", raising=False)
     with (project.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write('router: {base_url: "${NO_SUCH_URL:-}", model: small}\n')
-    done = project.toolcast("select", "--with-model")
-    assert done.returncode == 2
-    assert "`router.base_url` of `toy` is empty in this environment" in done.stderr
+    result = project.toolcast("select", "--with-model")
+    assert result.returncode == 2
+    assert "`router.base_url` of `toy` is empty in this environment" in result.stderr
 
 
-def test_a_model_that_answers_nothing_right_is_no_verdict_on_the_cases(
-    project: Any, script: Script
+def test_invalid_model_responses_are_an_error_and_not_failed_cases(
+    project: Any, model: ScriptedModel
 ) -> None:
-    script.body = completion(json.dumps({"tools": ["door"]}))
-    done = asked(project, script)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "no answer: the model selected tools that do not exist" in done.stderr
+    model.body = encode_completion(json.dumps({"tools": ["door"]}))
+    result = run_select(project, model)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "no answer: the model selected tools that do not exist" in result.stderr
 
 
-def test_a_name_counts_once(project: Any, script: Script) -> None:
-    script.body = completion(json.dumps({"tools": ["lamp", "lamp"]}))
-    done = asked(project, script)
-    assert "the case expects `note`, but the model chose lamp\n" in done.stdout
+def test_repeated_tool_name_in_a_response_counts_once(
+    project: Any, model: ScriptedModel
+) -> None:
+    model.body = encode_completion(json.dumps({"tools": ["lamp", "lamp"]}))
+    result = run_select(project, model)
+    assert "the case expects `note`, but the model chose lamp\n" in result.stdout
 
 
-def test_nobody_is_there(project: Any) -> None:
-    words = ("select", "--endpoint", "http://127.0.0.1:9/v1", "--model", "small")
-    done = project.toolcast(*words)
-    assert done.returncode == 2
+def test_unreachable_model_is_an_error(project: Any) -> None:
+    arguments = ("select", "--endpoint", "http://127.0.0.1:9/v1", "--model", "small")
+    result = project.toolcast(*arguments)
+    assert result.returncode == 2
     assert (
         "the model failed for every message: no answer: the request failed (ConnectError)"
-        in done.stderr
+        in result.stderr
     )
 
 
-def test_a_key_that_is_not_set_is_named(project: Any, script: Script) -> None:
-    done = asked(project, script, "--key-variable", "NO_SUCH_KEY")
-    assert done.returncode == 2 and not script.asked
-    assert "the environment variable NO_SUCH_KEY is not set" in done.stderr
+def test_missing_key_variable_is_an_error_before_any_request(
+    project: Any, model: ScriptedModel
+) -> None:
+    result = run_select(project, model, "--key-variable", "NO_SUCH_KEY")
+    assert result.returncode == 2 and not model.requests
+    assert "the environment variable NO_SUCH_KEY is not set" in result.stderr

@@ -119,6 +119,7 @@ def test_definition_that_was_changed_after_generation_is_refused(
 
 
 def test_error_lists_five_problems_and_counts_the_rest(tmp_path: Path) -> None:
+    """Nine incomplete tools are reported in one `DefinitionError`."""
     package = Package(tmp_path, *(definition(f"tool{n}") for n in range(9)))
     for path in package.folder.glob("tool*.py"):
         path.unlink()

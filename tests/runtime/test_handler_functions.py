@@ -113,7 +113,7 @@ def test_module_outside_handlers_package_is_not_imported(package: str | None) ->
         f"outside of `{package}`" if package else "no package of handlers is declared"
     )
     with pytest.raises(ImportError, match=f"is refused: .*{reason}"):
-        load_function("absent_module_of_nobody:own", package)
+        load_function("absent_module:own", package)
 
 
 @pytest.mark.usefixtures("package")

@@ -280,19 +280,19 @@ from pathlib import Path
 
 if {at_once}:
     sys.meta_path.insert(0, Breaks())
-from tests.oauth.shop import serving
+from tests.oauth.shop import run_shop
 from tests.mcp.servers import MODERN, encode_requests
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime import Client
 
 sys.meta_path.insert(0, Breaks())
-tools = Package(Path({folder!r}), definition("who")).load()
+tools = Package(Path({folder!r}), definition("ping")).load()
 registry = Registry(tools, clients={{"desk": Client("*"), "back": Client("*")}})
 given = {{"SHOP_PUBLIC_URL": "https://shop.example", "SHOP_OAUTH_ISSUER": "http://127.0.0.1:9"}}
 
 async def serve():
-    async with serving(registry, given) as server:
+    async with run_shop(registry, given) as server:
         print((await server.request(None)).status_code, (await server.request("x")).status_code)
 
 asyncio.run(serve())

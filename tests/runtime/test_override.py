@@ -75,7 +75,7 @@ def test_allow_all_in_override_does_not_bypass_clients_and_deny(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ({"nobody": {}}, "the toolset has no client `nobody`"),
+        ({"unknown": {}}, "the toolset has no client `unknown`"),
         ({"copilot": {"allowed": []}}, "has the key `allowed`; its keys are"),
         ({"copilot": []}, "must be an object with `allow`, `deny` or both"),
         ({"copilot": {"allow": "memory"}}, 'must be an array of names or "*"'),
@@ -118,7 +118,7 @@ def test_invalid_override_file_denies_every_tool_to_every_client(
 
 
 def test_error_lists_every_problem_in_the_override_file(tmp_path: Path) -> None:
-    value = {"nobody": {}, "copilot": {"allow": ["gone"], "more": 1}}
+    value = {"unknown": {}, "copilot": {"allow": ["gone"], "more": 1}}
     with pytest.raises(AccessError) as error:
         load_registry(write_file(tmp_path, value)).access()
     assert str(error.value).count("\n- ") == 3

@@ -83,7 +83,7 @@ def test_guidance_has_only_named_tools_that_client_may_use(prompts: Prompts) -> 
     assert prompts.guidance(names, "reader") == count
     assert prompts.guidance(["hidden", "cut"], "writer") == ""
     with pytest.raises(UnknownClientError):
-        prompts.guidance(["count"], "nobody")
+        prompts.guidance(["count"], "unknown")
 
 
 def test_prompt_docs_describe_only_tools_allowed_to_client(prompts: Prompts) -> None:
@@ -126,7 +126,7 @@ def test_prompt_files_have_every_section_with_all_tools(prompts: Prompts) -> Non
 
 def test_unknown_client_or_section_raises(prompts: Prompts) -> None:
     for render in (prompts.preamble, lambda client: prompts.section("text", client)):
-        for client in (None, "nobody"):
+        for client in (None, "unknown"):
             with pytest.raises(UnknownClientError):
                 render(client)
     with pytest.raises(

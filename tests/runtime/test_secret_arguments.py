@@ -251,8 +251,8 @@ def test_values_are_redacted_if_names_are_too_long_or_numerous() -> None:
 
 
 def test_long_lists_and_texts_without_secrets_are_unchanged() -> None:
-    words = [f"word{n}" for n in range(20_000)]
-    value = {"words": words, "text": " ".join(f"{word}: x" for word in words)}
+    items = [f"word{n}" for n in range(20_000)]
+    value = {"words": items, "text": " ".join(f"{word}: x" for word in items)}
     assert Redaction({}).redact(value) == value
 
 
@@ -284,6 +284,7 @@ def test_text_above_the_total_size_limit_is_redacted() -> None:
     ],
 )
 def test_classify_name_returns_any_text_or_none(secret: str, names: str) -> None:
+    """Classes of names: every value is secret, only texts are, or none is."""
     assert {name: classify_name(name) for name in names.split()} == dict.fromkeys(
         names.split(), secret
     )
@@ -384,6 +385,7 @@ def test_last_name_part_is_lower_case_and_singular(name: str, last: str) -> None
 
 @pytest.mark.parametrize(("names", "is_redacted"), [(100_000, False), (100_001, True)])
 def test_text_after_100_000_names_is_redacted(names: int, is_redacted: bool) -> None:
+    """Further names inside texts are not classified."""
     copy = _RedactedCopy(frozenset())
     copy._remaining_names = 100_000 - names + 1
     assert (copy._is_secret_in_text("a", "") is None) is is_redacted

@@ -138,13 +138,14 @@ def test_provider_receives_call_arguments_and_client(make_registry: Make) -> Non
 
 
 def test_denied_remote_tool_is_not_looked_up(make_registry: Make) -> None:
+    """Denied tools are unknown tools, and unknown clients raise, without a provider lookup."""
     provider = RecordingProvider(make_tool("email"))
     registry = make_registry(provider)
     response = registry.call_tool_sync("email", {}, "external")
     assert response.error == "unknown tool `email`"
     with pytest.raises(UnknownToolError):
         registry.get_openai_tools_by_names_sync(["email"], "external")
-    for client in ("nobody", None):
+    for client in ("unknown", None):
         assert "client" in (registry.call_tool_sync("email", {}, client).error or "")
         with pytest.raises(UnknownClientError):
             registry.get_openai_tools_sync(client)

@@ -1,4 +1,4 @@
-"""The shop whose tools ask a person first, with all tools but one to be searched for."""
+"""Fixtures: a shop whose tools require confirmation and, except one, need a search."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def searched_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shop(searched_root: Path, tmp_path: Path) -> Shop:
-    """The shop with side effects and a ledger in this test's own folder."""
+    """The project with its own folder for results and the ledger."""
     return Shop(searched_root, tmp_path)

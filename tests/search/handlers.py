@@ -1,16 +1,16 @@
-"""What the tools of the wiki do."""
+"""Handlers of the wiki's tools, which return their arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["echo", "listed"]
+__all__ = ["echo", "return_list"]
 
 
 def echo(arguments: Mapping[str, Any], /) -> Mapping[str, Any]:
-    return {"got": dict(arguments)}
+    return {"arguments": dict(arguments)}
 
 
-def listed(arguments: Mapping[str, Any], /) -> list[Any]:
+def return_list(arguments: Mapping[str, Any], /) -> list[Any]:
     return [dict(arguments)]

@@ -20,7 +20,7 @@ from toolcast_runtime import Registry, ToolResponse, current_call
 Handler = Callable[[], Awaitable[Any]]
 Call = Callable[..., Awaitable[ToolResponse]]
 CONTEXT_NAME: contextvars.ContextVar[str] = contextvars.ContextVar(
-    "name", default="nobody"
+    "name", default="unknown"
 )
 IS_EAGER = sys.version_info >= (3, 12)
 
@@ -59,7 +59,7 @@ async def count_rounds(call: Awaitable[ToolResponse]) -> int:
 
 
 async def test_handler_without_await_is_answered_in_two_rounds(call: Call) -> None:
-    """Eager tasks (Python 3.12) are answered in the same round."""
+    """Event loop rounds: two, or none with the eager tasks of Python 3.12."""
 
     async def at_once() -> str:
         return "done"
@@ -69,6 +69,8 @@ async def test_handler_without_await_is_answered_in_two_rounds(call: Call) -> No
 
 
 async def test_caller_is_answered_in_the_round_the_handler_ends(call: Call) -> None:
+    """No further round of the event loop passes before the answer."""
+
     async def in_two_rounds() -> str:
         await asyncio.sleep(0)
         await asyncio.sleep(0)

@@ -58,10 +58,10 @@ async def test_timeout_is_extended_by_the_time_that_the_user_took(
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="needs eager tasks")
 async def test_task_that_never_awaits_is_done_when_it_is_created() -> None:
-    async def done() -> Any:
+    async def work() -> Any:
         return 1, None
 
-    task = execution._start_task(done(), copy_context())
+    task = execution._start_task(work(), copy_context())
     assert task.done()
     assert await task == (1, None)
 

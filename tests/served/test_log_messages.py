@@ -50,9 +50,9 @@ async def call_logged(
         messages.append((params.level, params.data))
 
     server = McpServer(registry, name="demo").build()
-    wanted = level if mode == "auto" else None
+    log_level = level if mode == "auto" else None
     async with Client(
-        server, mode=mode, logging_callback=receive, log_level=wanted
+        server, mode=mode, logging_callback=receive, log_level=log_level
     ) as client:
         if mode == "legacy" and level is not None:
             with pytest.warns(match="logging capability"):

@@ -314,6 +314,7 @@ async def count_read_requests(streams: Streams) -> int:
 
 
 async def test_session_reads_two_requests_ahead_after_idle_time() -> None:
+    """New and idle sessions read equally many requests before `receive`."""
     async with open_streams(open_pipe) as new, open_streams(open_pipe) as idle:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):

@@ -27,6 +27,7 @@ from toolcast_runtime.stdio.process import gc_freeze
 def test_call_checks_the_access_to_the_called_tool_only(
     monkeypatch: pytest.MonkeyPatch, tool: str, client: str, is_found: bool
 ) -> None:
+    """Denied and unknown tools cause no further checks."""
     checked: list[str] = []
     is_allowed = Access.is_allowed
 

@@ -1,4 +1,4 @@
-"""What the tools of these tests do."""
+"""Handlers of the tools in these tests."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from toolcast_runtime import ToolError
 
 
 def give(arguments: dict[str, Any]) -> str:
-    """Answers."""
+    """Return a result."""
     return "s3cret answer"
 
 
 def fail(arguments: dict[str, Any]) -> str:
-    """Says why not."""
+    """Raise an expected error."""
     raise ToolError("s3cret reason")
 
 
 def crash(arguments: dict[str, Any]) -> str:
-    """Has a fault."""
+    """Raise an unexpected error."""
     raise ValueError("s3cret\n2026-11-23T00:00:00.000+00:00 INFO forged")
 
 
 async def wait(arguments: dict[str, Any]) -> str:
-    """Takes longer than the tool may."""
+    """Wait longer than the timeout of the tool."""
     await asyncio.sleep(60)
     return "late"
 
 
-async def ask_another(arguments: dict[str, Any]) -> object:
-    """Has another tool answer."""
-    registry = OWN["registry"]
+async def call_other(arguments: dict[str, Any]) -> object:
+    """Call another tool."""
+    registry = STATE["registry"]
     return (await registry.call_tool("give", {}, "desk")).result
 
 
-OWN: dict[str, Any] = {}
-"""The registry of a test, for the handler that calls it."""
+STATE: dict[str, Any] = {}
+"""The registry of the test, for the handler `call_other`."""

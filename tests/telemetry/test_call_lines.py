@@ -1,4 +1,4 @@
-"""One log line a call: on every surface, whatever came of it, and not what was sent."""
+"""Log lines of calls: one for each call and outcome, without arguments and results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Caller, Registry, calling_as
-from toolcast_runtime.core.access import Client as Allowed
+from toolcast_runtime.core.access import Client as ClientAccess
 from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp import McpServer
 
@@ -26,27 +26,28 @@ SECRET = {"note": "s3cret"}
 def registry(tmp_path: Path) -> Registry:
     handlers = {name: f"{HANDLERS}:{name}" for name in ("give", "fail", "crash")}
     tools = [definition(name, handler=handler) for name, handler in handlers.items()]
-    tools.append(definition("wait", handler=f"{HANDLERS}:wait", timeout=0.01))
+    for name, timeout in (("wait", 0.01), ("wait_long", 60)):
+        tools.append(definition(name, handler=f"{HANDLERS}:wait", timeout=timeout))
     tools.append(definition("unwritten"))
     package = Package(tmp_path, *tools).load()
-    clients = {"desk": Allowed("*"), "guest": Allowed(("fail",))}
+    clients = {"desk": ClientAccess("*"), "guest": ClientAccess(("fail",))}
     return Registry(package, handlers=HANDLERS, clients=clients)
 
 
 @pytest.fixture
-def lines(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
+def call_log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     caplog.set_level(logging.INFO, "toolcast.calls")
     return caplog
 
 
-def told(lines: pytest.LogCaptureFixture) -> list[tuple[Any, ...]]:
-    """Tool, client, user, outcome and request of each line."""
+def call_fields(call_log: pytest.LogCaptureFixture) -> list[tuple[Any, ...]]:
+    """Return tool, client, user, outcome and request id of each line."""
     names = ("tool", "client", "user", "outcome", "request_id")
-    found = [r for r in lines.records if r.name == "toolcast.calls"]
-    for record in found:
+    records = [r for r in call_log.records if r.name == "toolcast.calls"]
+    for record in records:
         assert "s3cret" not in str(record.__dict__)
         assert 0 <= record.__dict__["seconds"] < 60
-    return [tuple(record.__dict__[name] for name in names) for record in found]
+    return [tuple(record.__dict__[name] for name in names) for record in records]
 
 
 @pytest.mark.parametrize(
@@ -59,22 +60,22 @@ def told(lines: pytest.LogCaptureFixture) -> list[tuple[Any, ...]]:
         ("unwritten", "desk", "error"),
         ("give", "guest", "refused"),
         ("ghost", "desk", "refused"),
-        ("give", "nobody", "refused"),
+        ("give", "stranger", "refused"),
     ],
 )
-def test_a_call_is_one_line_whatever_comes_of_it(
+def test_every_call_logs_one_line_with_its_outcome(
     registry: Registry,
-    lines: pytest.LogCaptureFixture,
+    call_log: pytest.LogCaptureFixture,
     tool: str,
     client: str,
     outcome: str,
 ) -> None:
     registry.call_tool_sync(tool, SECRET, client)
-    assert told(lines) == [(tool, client, None, outcome, None)]
+    assert call_fields(call_log) == [(tool, client, None, outcome, None)]
 
 
 @pytest.mark.parametrize(
-    ("tool", "said"),
+    ("tool", "fields"),
     [
         ("give", "outcome=ok"),
         ("fail", 'outcome=error error="s3cret reason"'),
@@ -82,70 +83,67 @@ def test_a_call_is_one_line_whatever_comes_of_it(
         ("wait", 'outcome=timeout error="the tool did not answer within 0.01 s"'),
     ],
 )
-def test_why_a_call_failed_is_told_to_who_asks_for_details(
-    registry: Registry,
-    caplog: pytest.LogCaptureFixture,
-    tool: str,
-    said: str,
+def test_error_text_is_logged_at_debug_level(
+    registry: Registry, caplog: pytest.LogCaptureFixture, tool: str, fields: str
 ) -> None:
     caplog.set_level(logging.DEBUG, "toolcast.calls")
     registry.call_tool_sync(tool, {}, "desk")
-    [record] = [one for one in caplog.records if one.name == "toolcast.calls"]
+    [record] = [record for record in caplog.records if record.name == "toolcast.calls"]
     line = re.sub(r" seconds=\S+", "", record.getMessage())
-    assert line.startswith(f"tool={tool} client=desk {said}")
+    assert line.startswith(f"tool={tool} client=desk {fields}")
     assert ("error=" in line) == (tool != "give")
 
 
-def test_a_call_that_is_given_up_has_its_line(
-    registry: Registry, lines: pytest.LogCaptureFixture
+def test_cancelled_call_is_logged_as_cancelled(
+    registry: Registry, call_log: pytest.LogCaptureFixture
 ) -> None:
-    registry.get_tool("wait", "desk")
+    registry.get_tool("wait_long", "desk")
 
-    async def leave() -> None:
-        call = registry.call_tool("wait", SECRET, "desk")
+    async def cancel_call() -> None:
+        call = registry.call_tool("wait_long", SECRET, "desk")
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(call, 0.001)
 
-    asyncio.run(leave())
-    assert told(lines) == [("wait", "desk", None, "cancelled", None)]
+    asyncio.run(cancel_call())
+    assert call_fields(call_log) == [("wait_long", "desk", None, "cancelled", None)]
 
 
-def test_arguments_that_are_refused_are_not_told(
-    tmp_path: Path, lines: pytest.LogCaptureFixture
+def test_call_with_invalid_arguments_is_logged_without_them(
+    tmp_path: Path, call_log: pytest.LogCaptureFixture
 ) -> None:
     schema = {"type": "object", "additionalProperties": False}
     tool = definition("give", handler=f"{HANDLERS}:give")
     tool["mcp"]["inputSchema"] = schema
     registry = Registry(Package(tmp_path, tool).load(), handlers=HANDLERS)
     registry.call_tool_sync("give", SECRET)
-    assert told(lines) == [("give", None, None, "invalid", None)]
+    assert call_fields(call_log) == [("give", None, None, "invalid", None)]
 
 
-def test_langchain_tools_log_through_the_program_s_own_logging(
-    registry: Registry, lines: pytest.LogCaptureFixture
+def test_langchain_call_is_logged(
+    registry: Registry, call_log: pytest.LogCaptureFixture
 ) -> None:
     LangChainTools(registry).get("give", "desk").invoke(SECRET)
-    assert told(lines) == [("give", "desk", None, "ok", None)]
+    assert call_fields(call_log) == [("give", "desk", None, "ok", None)]
 
 
-def test_a_request_of_mcp_brings_its_number(
-    registry: Registry, lines: pytest.LogCaptureFixture
+def test_mcp_call_is_logged_with_its_request_id_and_without_an_unknown_name(
+    registry: Registry, call_log: pytest.LogCaptureFixture
 ) -> None:
-    async def ask() -> None:
+    async def call_twice() -> None:
         server = McpServer(registry, name="demo", client="desk").build()
         async with Client(server) as client:
             await client.call_tool("give", SECRET)
             with pytest.raises(MCPError):
                 await client.call_tool("s3cret", SECRET)
 
-    asyncio.run(ask())
-    (one, _, _, ok, first), (other, _, _, refused, second) = told(lines)
-    assert (one, ok, other, refused) == ("give", "ok", None, "refused")
+    asyncio.run(call_twice())
+    (tool, _, _, ok, first), (unknown, _, _, refused, second) = call_fields(call_log)
+    assert (tool, ok, unknown, refused) == ("give", "ok", None, "refused")
     assert int(first) < int(second)
 
 
 @pytest.mark.parametrize(
-    ("user", "shown"),
+    ("user", "logged"),
     [
         ("mia", "mia"),
         ("mia@example.org", "mia@example.org"),
@@ -162,19 +160,19 @@ def test_a_request_of_mcp_brings_its_number(
         ("m" * 100_000, "m" * 128 + "..."),
     ],
 )
-def test_a_name_from_outside_can_forge_nothing(
-    registry: Registry, lines: pytest.LogCaptureFixture, user: str, shown: str
+def test_user_and_request_id_are_quoted_escaped_and_truncated_in_the_log(
+    registry: Registry, call_log: pytest.LogCaptureFixture, user: str, logged: str
 ) -> None:
     with calling_as(Caller(user, request_id=user)):
         registry.call_tool_sync("give", SECRET, "desk")
-    record = lines.records[-1]
+    record = call_log.records[-1]
     assert "s3cret" not in record.getMessage()
     head, seconds = record.getMessage().split(" seconds=")
-    assert head == f"tool=give client=desk user={shown} outcome=ok"
-    assert seconds[8:] == f" request_id={shown}"
+    assert head == f"tool=give client=desk user={logged} outcome=ok"
+    assert seconds[8:] == f" request_id={logged}"
 
 
-def test_nothing_is_told_where_nobody_has_set_logging_up(registry: Registry) -> None:
+def test_calls_are_not_logged_without_logging_configuration(registry: Registry) -> None:
     assert not logging.getLogger("toolcast.calls").isEnabledFor(logging.INFO)
     assert not logging.getLogger("toolcast.calls").handlers
     assert registry.call_tool_sync("give", {}, "desk").success

@@ -1,4 +1,4 @@
-"""What is measured of requests and of their session, by a clock that the test sets."""
+"""Measured durations of requests and sessions, with a fake clock."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from opentelemetry import metrics
 from toolcast_runtime.telemetry import mcp_requests
 from toolcast_runtime.telemetry.mcp_requests import ObservedRequests
 
-assert metrics  # Who imports them wants them.
-SERVED: Any = SimpleNamespace(
+# Requests are measured only if this module is imported.
+assert metrics
+SERVER: Any = SimpleNamespace(
     mcp_prompts=object(),
     prompts=lambda client: [SimpleNamespace(name="greet")],
     registry=SimpleNamespace(resolve=lambda name: "note" if name == "memo" else name),
     has_tool=lambda name: name == "note",
 )
-Measured = list[tuple[str, float, dict[str, str]]]
+Measurements = list[tuple[str, float, dict[str, str]]]
 
 
-class Clock:
+class FakeClock:
     now = 0.0
 
     def perf_counter(self) -> float:
@@ -29,24 +30,26 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    clock = FakeClock()
     monkeypatch.setattr(mcp_requests, "time", clock)
     return clock
 
 
 @pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Measured:
-    """What histograms are given: of what, how long, and with which attributes."""
-    found: Measured = []
+def measurements(monkeypatch: pytest.MonkeyPatch, clock: FakeClock) -> Measurements:
+    """The recorded values: histogram, seconds and attributes."""
+    recorded: Measurements = []
 
-    def duration(of: str) -> Any:
+    def get_histogram(histogram: str) -> Any:
         return SimpleNamespace(
-            record=lambda seconds, attributes: found.append((of, seconds, attributes))
+            record=lambda seconds, attributes: recorded.append(
+                (histogram, seconds, attributes)
+            )
         )
 
-    monkeypatch.setattr(mcp_requests, "_get_duration_histogram", duration)
-    return found
+    monkeypatch.setattr(mcp_requests, "_get_duration_histogram", get_histogram)
+    return recorded
 
 
 def _request(method: str, name: Any = None, over_http: bool = False) -> Any:
@@ -60,26 +63,26 @@ def _request(method: str, name: Any = None, over_http: bool = False) -> Any:
     )
 
 
-async def _answered(observed: ObservedRequests, clock: Clock, request: Any) -> None:
-    async def answer(_: Any) -> Any:
+async def _observe(observed: ObservedRequests, clock: FakeClock, request: Any) -> None:
+    async def handle(_: Any) -> Any:
         clock.now += 2
         return {}
 
-    await observed(request, answer)
+    await observed(request, handle)
 
 
-async def test_a_session_lasts_from_its_first_message(
-    clock: Clock, measured: Measured
+async def test_session_duration_starts_at_the_initialize_request(
+    clock: FakeClock, measurements: Measurements
 ) -> None:
-    observed = ObservedRequests(SERVED, "desk")
+    observed = ObservedRequests(SERVER, "desk")
     observed.end_session()
-    await _answered(observed, clock, _request("ping"))
+    await _observe(observed, clock, _request("ping"))
     observed.end_session()
-    assert [of for of, *_ in measured] == ["operation"]
-    await _answered(observed, clock, _request("initialize"))
-    await _answered(observed, clock, _request("ping"))
+    assert [histogram for histogram, *_ in measurements] == ["operation"]
+    await _observe(observed, clock, _request("initialize"))
+    await _observe(observed, clock, _request("ping"))
     observed.end_session()
-    assert measured[-1] == (
+    assert measurements[-1] == (
         "session",
         4.0,
         {
@@ -90,14 +93,14 @@ async def test_a_session_lasts_from_its_first_message(
     )
 
 
-async def test_over_http_no_session_is_measured(
-    clock: Clock, measured: Measured
+async def test_http_request_is_measured_without_a_session(
+    clock: FakeClock, measurements: Measurements
 ) -> None:
-    observed = ObservedRequests(SERVED, None)
-    await _answered(observed, clock, _request("initialize", over_http=True))
+    observed = ObservedRequests(SERVER, None)
+    await _observe(observed, clock, _request("initialize", over_http=True))
     observed.end_session()
-    ((of, seconds, attributes),) = measured
-    assert (of, seconds) == ("operation", 2.0)
+    ((histogram, seconds, attributes),) = measurements
+    assert (histogram, seconds) == ("operation", 2.0)
     assert attributes == {
         "mcp.method.name": "initialize",
         "mcp.protocol.version": "2026-07-28",
@@ -120,16 +123,20 @@ async def test_over_http_no_session_is_measured(
         ("made/up", "greet", {}),
     ],
 )
-async def test_what_is_there_is_named(
-    clock: Clock, measured: Measured, method: str, name: Any, target: dict[str, str]
+async def test_only_existing_tools_and_prompts_are_named_in_attributes(
+    clock: FakeClock,
+    measurements: Measurements,
+    method: str,
+    name: Any,
+    target: dict[str, str],
 ) -> None:
-    observed = ObservedRequests(SERVED, None)
-    await _answered(observed, clock, _request(method, name))
-    ((_, _, attributes),) = measured
-    kept = {k: v for k, v in attributes.items() if k.startswith("gen_ai.")}
-    kept.pop("gen_ai.operation.name", None)
-    assert kept == target
+    observed = ObservedRequests(SERVER, None)
+    await _observe(observed, clock, _request(method, name))
+    ((_, _, attributes),) = measurements
+    target_attributes = {k: v for k, v in attributes.items() if k.startswith("gen_ai.")}
+    target_attributes.pop("gen_ai.operation.name", None)
+    assert target_attributes == target
     is_call = method == "tools/call"
     assert ("gen_ai.operation.name" in attributes) is is_call
-    shown = "_OTHER" if method == "made/up" else method
-    assert attributes["mcp.method.name"] == shown
+    logged_method = "_OTHER" if method == "made/up" else method
+    assert attributes["mcp.method.name"] == logged_method

@@ -1,4 +1,4 @@
-"""Spans and metrics of MCP requests, as OpenTelemetry's conventions for MCP name them.
+"""Spans and metrics of MCP requests, with the names of OpenTelemetry's conventions for MCP.
 
 Source: https://github.com/open-telemetry/semantic-conventions-genai, docs/gen-ai/mcp.md
 """
@@ -28,14 +28,14 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from tests.runtime.packages import Package, definition
 from tests.telemetry import handlers
 from toolcast_runtime import Registry
-from toolcast_runtime.core.access import Client as Allowed
+from toolcast_runtime.core.access import Client as ClientAccess
 from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.http.app import build_http_app
 from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.telemetry import mcp_requests
 
-TOOLS = ("give", "fail", "crash", "ask_another")
+TOOLS = ("give", "fail", "crash", "call_other")
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 BOUNDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
 
@@ -46,35 +46,35 @@ def server(tmp_path: Path) -> McpServer:
     registry = Registry(
         Package(tmp_path, *tools).load(),
         handlers=handlers.__name__,
-        clients={"desk": Allowed("*"), "guest": Allowed(("give",))},
+        clients={"desk": ClientAccess("*"), "guest": ClientAccess(("give",))},
     )
-    handlers.OWN["registry"] = registry
+    handlers.STATE["registry"] = registry
     http = HttpSettings((Endpoint("/mcp/", "desk", "NONE"),), "NONE", "NONE")
     return McpServer(registry, name="demo", client="desk", http=http)
 
 
 @pytest.fixture
 def spans(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
-    """The spans of this test, though a process can have one provider only."""
-    kept = InMemorySpanExporter()
+    """The spans of this test; the provider is replaced because a process can set only one."""
+    exporter = InMemorySpanExporter()
     provider = TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(kept))
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(trace, "get_tracer_provider", lambda: provider)
-    return kept
+    return exporter
 
 
 @pytest.fixture
 def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemoryMetricReader]:
     """The metrics of this test."""
-    kept = InMemoryMetricReader()
-    provider = MeterProvider([kept])
+    exporter = InMemoryMetricReader()
+    provider = MeterProvider([exporter])
     monkeypatch.setattr(metrics, "get_meter_provider", lambda: provider)
     mcp_requests._get_duration_histogram.cache_clear()
-    yield kept
+    yield exporter
     mcp_requests._get_duration_histogram.cache_clear()
 
 
-def called(
+def call_tool(
     server: McpServer,
     tool: str,
     *,
@@ -83,17 +83,17 @@ def called(
     meta: Mapping[str, Any] | None = None,
     arguments: Mapping[str, Any] = MappingProxyType({"note": "s3cret"}),
 ) -> None:
-    """One call by the SDK's own client; a refusal is an answer as well."""
+    """Call a tool with the SDK's client; ignore an MCP error."""
 
     async def call() -> None:
-        async with Client(server.build(client), mode=mode) as asking:
+        async with Client(server.build(client), mode=mode) as connected:
             with contextlib.suppress(MCPError):
-                await asking.call_tool(tool, dict(arguments), meta=meta)  # type: ignore[arg-type]
+                await connected.call_tool(tool, dict(arguments), meta=meta)  # type: ignore[arg-type]
 
     asyncio.run(call())
 
 
-def the_call(spans: InMemorySpanExporter) -> ReadableSpan:
+def get_call_span(spans: InMemorySpanExporter) -> ReadableSpan:
     (found,) = [s for s in spans.get_finished_spans() if "tools/call" in s.name]
     assert "s3cret" not in found.to_json()
     return found
@@ -102,11 +102,11 @@ def the_call(spans: InMemorySpanExporter) -> ReadableSpan:
 @pytest.mark.parametrize(
     ("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")]
 )
-def test_a_call_is_one_span(
+def test_call_creates_one_server_span_with_attributes(
     server: McpServer, spans: InMemorySpanExporter, mode: str, version: str
 ) -> None:
-    called(server, "give", mode=mode)
-    span = the_call(spans)
+    call_tool(server, "give", mode=mode)
+    span = get_call_span(spans)
     assert (span.name, span.kind) == ("tools/call give", trace.SpanKind.SERVER)
     attributes = dict(span.attributes or {})
     assert attributes.pop("jsonrpc.request.id") in ("1", "2")
@@ -126,23 +126,23 @@ def test_a_call_is_one_span(
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize(
-    ("called_by", "arguments", "name"),
+    ("search_tool", "arguments", "name"),
     [
         ("call_found_tool", {"name": "give", "arguments": {"note": "s3cret"}}, "give"),
         ("search_tools", {"query": "s3cret"}, "search_tools"),
     ],
 )
-def test_the_span_of_a_found_call_has_the_found_tools_name(
+def test_span_for_call_found_tool_has_the_name_from_its_arguments(
     server: McpServer,
     spans: InMemorySpanExporter,
     mode: str,
-    called_by: str,
+    search_tool: str,
     arguments: dict[str, Any],
     name: str,
 ) -> None:
     searched = replace(server, search=True)
-    called(searched, called_by, mode=mode, arguments=arguments)
-    span = the_call(spans)
+    call_tool(searched, search_tool, mode=mode, arguments=arguments)
+    span = get_call_span(spans)
     attributes = span.attributes or {}
     assert span.name == f"tools/call {name}"
     assert attributes["gen_ai.tool.name"] == name
@@ -155,11 +155,11 @@ def test_the_span_of_a_found_call_has_the_found_tools_name(
         ("fail", "desk", "tools/call fail", "tool_error", None, "error"),
         ("crash", "desk", "tools/call crash", "tool_error", None, "error"),
         ("fail", "guest", "tools/call fail", "-32602", "-32602", None),
-        # What a stranger calls a tool is no name of a span.
+        # An unknown tool name is not used in the name of the span.
         ("s3cret", "desk", "tools/call", "-32602", "-32602", None),
     ],
 )
-def test_a_call_that_fails_says_how(
+def test_failed_call_span_has_error_type_status_code_and_outcome(
     server: McpServer,
     spans: InMemorySpanExporter,
     tool: str,
@@ -169,8 +169,8 @@ def test_a_call_that_fails_says_how(
     code: str | None,
     outcome: str | None,
 ) -> None:
-    called(server, tool, client=client)
-    span = the_call(spans)
+    call_tool(server, tool, client=client)
+    span = get_call_span(spans)
     found = span.attributes or {}
     assert (span.name, found["error.type"]) == (name, error)
     assert found.get("rpc.response.status_code") == code
@@ -179,11 +179,11 @@ def test_a_call_that_fails_says_how(
     assert span.status.description is None and not span.events
 
 
-def test_a_call_goes_on_in_the_trace_of_its_caller(
+def test_call_span_continues_the_trace_from_the_request(
     server: McpServer, spans: InMemorySpanExporter
 ) -> None:
-    called(server, "give", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
-    span = the_call(spans)
+    call_tool(server, "give", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
+    span = get_call_span(spans)
     assert span.context and f"{span.context.trace_id:032x}" == TRACE
     assert span.parent and f"{span.parent.span_id:016x}" == PARENT
     assert not span.links
@@ -203,25 +203,25 @@ def test_a_call_goes_on_in_the_trace_of_its_caller(
     ],
     ids=str,
 )
-def test_a_trace_that_is_none_keeps_nobody_from_being_answered(
+def test_invalid_trace_context_does_not_fail_the_call(
     server: McpServer, spans: InMemorySpanExporter, meta: dict[str, Any]
 ) -> None:
-    called(server, "give", meta=meta)
-    span = the_call(spans)
+    call_tool(server, "give", meta=meta)
+    span = get_call_span(spans)
     assert (span.attributes or {})["toolcast.outcome"] == "ok"
 
 
-def test_what_a_handler_calls_has_a_span_of_its_own(
+def test_call_from_a_handler_has_its_own_child_span(
     server: McpServer, spans: InMemorySpanExporter
 ) -> None:
-    called(server, "ask_another")
-    outer = the_call(spans)
+    call_tool(server, "call_other")
+    outer = get_call_span(spans)
     (inner,) = [s for s in spans.get_finished_spans() if "execute_tool" in s.name]
-    assert (outer.name, inner.name) == ("tools/call ask_another", "execute_tool give")
+    assert (outer.name, inner.name) == ("tools/call call_other", "execute_tool give")
     assert inner.parent == outer.context
 
 
-def points(reader: InMemoryMetricReader, name: str) -> list[Any]:
+def get_data_points(reader: InMemoryMetricReader, name: str) -> list[Any]:
     data = reader.get_metrics_data()
     found = [
         metric
@@ -235,18 +235,21 @@ def points(reader: InMemoryMetricReader, name: str) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("tool", "more"),
+    ("tool", "expected_attributes"),
     [
         ("give", {"gen_ai.tool.name": "give"}),
         ("fail", {"gen_ai.tool.name": "fail", "error.type": "tool_error"}),
         ("s3cret", {"error.type": "-32602", "rpc.response.status_code": "-32602"}),
     ],
 )
-def test_requests_are_measured(
-    server: McpServer, reader: InMemoryMetricReader, tool: str, more: dict[str, str]
+def test_call_duration_is_recorded_with_attributes(
+    server: McpServer,
+    reader: InMemoryMetricReader,
+    tool: str,
+    expected_attributes: dict[str, str],
 ) -> None:
-    called(server, tool)
-    found = points(reader, "mcp.server.operation.duration")
+    call_tool(server, tool)
+    found = get_data_points(reader, "mcp.server.operation.duration")
     (call,) = [p for p in found if p.attributes["mcp.method.name"] == "tools/call"]
     assert call.explicit_bounds == BOUNDS
     assert (call.count, 0 < call.sum < 60) == (1, True)
@@ -256,38 +259,38 @@ def test_requests_are_measured(
         "gen_ai.operation.name": "execute_tool",
         "network.transport": "pipe",
         "toolcast.client": "desk",
-        **more,
+        **expected_attributes,
     }
 
 
-def test_a_session_is_measured_when_it_ends(
+def test_session_duration_is_recorded_when_the_session_ends(
     server: McpServer, reader: InMemoryMetricReader
 ) -> None:
-    called(server, "give")
-    (session,) = points(reader, "mcp.server.session.duration")
+    call_tool(server, "give")
+    (session,) = get_data_points(reader, "mcp.server.session.duration")
     assert session.explicit_bounds == BOUNDS
     assert (session.count, 0 < session.sum < 60) == (1, True)
     assert session.attributes["network.transport"] == "pipe"
 
 
-def test_over_http_a_request_has_its_transport_and_no_session(
+def test_http_request_span_links_the_transport_span_without_session_metric(
     server: McpServer, spans: InMemorySpanExporter, reader: InMemoryMetricReader
 ) -> None:
-    made_up = "x" * 5_000
-    asyncio.run(_post(server, "tools/call", "initialize", made_up))
-    call, hello, other, transport = spans.get_finished_spans()
+    invented_method = "x" * 5_000
+    asyncio.run(_post(server, "tools/call", "initialize", invented_method))
+    call, initialize, other, transport = spans.get_finished_spans()
     attributes = call.attributes or {}
-    # The trace is the caller's, and where the transport has a span it is linked.
+    # The span continues the caller's trace and links the span of the transport.
     assert call.parent and f"{call.parent.span_id:016x}" == PARENT
     assert [link.context for link in call.links] == [transport.context]
     assert other.parent == transport.context and not other.links
     assert attributes["network.transport"] == "tcp"
     assert attributes["network.protocol.name"] == "http"
-    assert attributes["mcp.session.id"] == "told"
+    assert attributes["mcp.session.id"] == "session-1"
     assert attributes["jsonrpc.request.id"] == "7"
-    assert (hello.name, other.name) == ("initialize", "_OTHER")
-    assert made_up not in other.to_json()
-    assert not points(reader, "mcp.server.session.duration")
+    assert (initialize.name, other.name) == ("initialize", "_OTHER")
+    assert invented_method not in other.to_json()
+    assert not get_data_points(reader, "mcp.server.session.duration")
 
 
 async def _post(server: McpServer, *methods: str) -> None:
@@ -309,7 +312,7 @@ async def _post(server: McpServer, *methods: str) -> None:
     }
     headers = {
         "mcp-protocol-version": "2025-11-25",
-        "mcp-session-id": "told",
+        "mcp-session-id": "session-1",
         "accept": "application/json, text/event-stream",
     }
     transport = httpx.ASGITransport(app)
@@ -324,23 +327,25 @@ async def _post(server: McpServer, *methods: str) -> None:
                 await client.post("/mcp/", json=body, headers=headers)
 
 
-def test_without_a_provider_there_is_no_span(server: McpServer) -> None:
-    seen: list[trace.Span] = []
-    handlers.OWN["registry"] = _Seeing(seen, server.registry)
-    called(server, "ask_another")
-    assert [span.get_span_context().is_valid for span in seen] == [False]
-    called(server, "ask_another", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
-    # A caller's trace is handed on to what a handler asks, all the same.
-    assert f"{seen[-1].get_span_context().trace_id:032x}" == TRACE
+def test_no_span_is_created_without_a_provider_but_the_trace_is_passed_on(
+    server: McpServer,
+) -> None:
+    spans: list[trace.Span] = []
+    handlers.STATE["registry"] = SpanRecorder(spans, server.registry)
+    call_tool(server, "call_other")
+    assert [span.get_span_context().is_valid for span in spans] == [False]
+    call_tool(server, "call_other", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
+    # The caller's trace is passed on to nested calls nevertheless.
+    assert f"{spans[-1].get_span_context().trace_id:032x}" == TRACE
 
 
-class _Seeing:
-    """Tells which span a handler runs in."""
+class SpanRecorder:
+    """A registry that records the current span of each call."""
 
-    def __init__(self, seen: list[trace.Span], registry: Registry) -> None:
-        self._seen = seen
+    def __init__(self, spans: list[trace.Span], registry: Registry) -> None:
+        self._spans = spans
         self._registry = registry
 
-    async def call_tool(self, *given: Any) -> Any:
-        self._seen.append(trace.get_current_span())
-        return await self._registry.call_tool(*given)
+    async def call_tool(self, *args: Any) -> Any:
+        self._spans.append(trace.get_current_span())
+        return await self._registry.call_tool(*args)

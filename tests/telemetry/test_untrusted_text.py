@@ -1,4 +1,4 @@
-"""Texts of strangers in logs and errors, and how many lines they may make."""
+"""Untrusted text in logs and errors: escaping, redaction and rate limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toolcast_runtime.core.calls.untrusted_text import (
 
 
 @pytest.mark.parametrize(
-    ("text", "seen"),
+    ("text", "expected"),
     [
         ("plain", "plain"),
         ("é 日", "é 日"),
@@ -36,23 +36,25 @@ from toolcast_runtime.core.calls.untrusted_text import (
         ("\ud800", "\\ud800"),
     ],
 )
-def test_what_is_not_seen_is_spelled_out(text: str, seen: str) -> None:
-    assert escape_unprintable(text) == seen
+def test_invisible_characters_and_excess_combining_marks_are_escaped(
+    text: str, expected: str
+) -> None:
+    assert escape_unprintable(text) == expected
 
 
-def test_a_long_text_is_cut_off() -> None:
+def test_excerpt_is_escaped_and_truncated() -> None:
     assert escape_excerpt("a\\b") == "a\\\\b"
     assert escape_excerpt("x" * 300) == "x" * 300
     assert escape_excerpt("x" * 301) == "x" * 300 + "..."
     assert escape_excerpt("\n" * 3, 2) == "\\n\\n..."
 
 
-def test_a_text_in_lines_drives_no_terminal() -> None:
+def test_control_characters_except_tabs_and_line_feeds_are_escaped() -> None:
     assert escape_controls("a\r\nb\tc\rd\x7f\x9b\x00") == "a\nb\tc\\rd\\x7f\\x9b\\x00"
     assert escape_controls("\x1f ~\x80\x9f\xa0") == "\\x1f ~\\x80\\x9f\xa0"
 
 
-def test_secrets_are_replaced_wherever_they_stand() -> None:
+def test_secrets_are_redacted_in_text_and_in_nested_keys_and_values() -> None:
     assert (
         redact_text("a s3cret-long s3", ["s3cret-long", "s3"]) == "a [hidden] [hidden]"
     )
@@ -72,43 +74,49 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return clock
 
 
-def told(only: RateLimitFilter, text: str, name: str = "n", **extra: Any) -> str | None:
-    """The line that is let by; None when it is not."""
+def filter_line(
+    limiter: RateLimitFilter, text: str, name: str = "n", **extra: Any
+) -> str | None:
+    """Return the line that passes the filter, or None."""
     record = logging.LogRecord(name, logging.INFO, "", 0, text, (), None)
     record.__dict__.update(extra)
-    is_told = only.filter(record)
+    is_passed = limiter.filter(record)
     assert "kind" not in record.__dict__
-    return record.getMessage() if is_told else None
+    return record.getMessage() if is_passed else None
 
 
-def test_one_line_of_a_kind_is_told_in_a_second(clock: SimpleNamespace) -> None:
-    only = RateLimitFilter()
-    assert told(only, "a", kind="k") == "a"
+def test_rate_limit_passes_one_line_per_kind_and_second(clock: SimpleNamespace) -> None:
+    limiter = RateLimitFilter()
+    assert filter_line(limiter, "a", kind="k") == "a"
     for _ in range(2):
-        assert told(only, "a", kind="k") is None
-    assert told(only, "b", kind="l") == "b"
-    assert told(only, "a") == told(only, "a") == "a"
+        assert filter_line(limiter, "a", kind="k") is None
+    assert filter_line(limiter, "b", kind="l") == "b"
+    assert filter_line(limiter, "a") == filter_line(limiter, "a") == "a"
     clock.now += 0.99
-    assert told(only, "c", kind="k") is None
+    assert filter_line(limiter, "c", kind="k") is None
     clock.now += 0.01
-    assert told(only, "d", kind="k") == "d (and 3 more of the kind)"
-    assert told(only, "d", kind="k") is None
+    assert filter_line(limiter, "d", kind="k") == "d (and 3 more of the kind)"
+    assert filter_line(limiter, "d", kind="k") is None
     clock.now += 1
-    assert told(only, "e", kind="k") == "e (and 1 more of the kind)"
+    assert filter_line(limiter, "e", kind="k") == "e (and 1 more of the kind)"
     clock.now += 1
-    assert told(only, "f", kind="k") == "f"
+    assert filter_line(limiter, "f", kind="k") == "f"
 
 
-def test_the_first_line_is_told_whatever_the_clock_says(clock: SimpleNamespace) -> None:
+def test_rate_limit_passes_the_first_line_at_clock_zero(clock: SimpleNamespace) -> None:
     clock.now = 0.0
-    assert told(RateLimitFilter(), "a", kind="k") == "a"
+    assert filter_line(RateLimitFilter(), "a", kind="k") == "a"
 
 
-def test_records_of_a_logger_are_of_one_kind_by_their_first_line(
+def test_rate_limit_for_a_logger_groups_records_by_their_first_line(
     clock: SimpleNamespace,
 ) -> None:
-    only = RateLimitFilter("noisy")
-    assert told(only, "same\none", "noisy") == "same\none"
-    assert told(only, "same\nother", "noisy") is None
-    assert told(only, "other", "noisy") == "other"
-    assert told(only, "same", "quiet") == told(only, "same", "quiet") == "same"
+    limiter = RateLimitFilter("noisy")
+    assert filter_line(limiter, "same\none", "noisy") == "same\none"
+    assert filter_line(limiter, "same\nother", "noisy") is None
+    assert filter_line(limiter, "other", "noisy") == "other"
+    assert (
+        filter_line(limiter, "same", "quiet")
+        == filter_line(limiter, "same", "quiet")
+        == "same"
+    )

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.serving import RunningServer
+from tests.http.serving import Server
 from tests.mcp.node_setup import find_node_tools
 from toolcast.commands.generate.watch import find_watched_paths
 
@@ -74,7 +74,7 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
         said = dev.says("/mcp/\n\n")
         found = re.search(rf"{re.escape(INSPECTOR)} http://127.0.0.1:(\d+)/mcp/", said)
         assert found, said
-        served = RunningServer(dev.process, int(found[1]))
+        served = Server(dev.process, int(found[1]))
 
         def summary() -> str:
             listed = served.request("/mcp/", "tools/list", modern=True).message

@@ -90,7 +90,9 @@ class GeneratedPackage:
     def list_mcp_definitions(
         self, folder: str, client: str | None
     ) -> list[dict[str, Any]]:
-        """Return the MCP definitions of a client's resources or prompts, by file name.
+        """Return the MCP definitions of a client's resources or prompts, in listed order.
+
+        Entries with an `order` come first; entries with the same `order` are sorted by file name.
 
         Args:
             folder: `mcp_resources` or `mcp_prompts`.
@@ -98,6 +100,7 @@ class GeneratedPackage:
         """
         files = sorted((self.folder / folder).glob("*.json"))
         values = [json.loads(read_text(path)) for path in files]
+        values.sort(key=lambda value: ("order" not in value, value.get("order", 0)))
         return [
             value["mcp"]
             for value in values

@@ -15,7 +15,7 @@ import pytest
 
 from tests.diff.git_command import run_git
 from tests.diff.reports.layout import validate_json, validate_sarif
-from tests.mcp_client.test_read_server import REPLAYING
+from tests.mcp_client.test_read_server import REPLAY_SERVER
 from tests.program import toolcast
 
 SEND: dict[str, Any] = {
@@ -116,7 +116,7 @@ def test_invalid_project_in_the_folder_is_ignored(folder: Path) -> None:
 
 
 def test_stdio_server_is_compared_with_a_file(folder: Path) -> None:
-    command = f"stdio:{shlex.join([sys.executable, str(REPLAYING), 'new.json'])}"
+    command = f"stdio:{shlex.join([sys.executable, str(REPLAY_SERVER), 'new.json'])}"
     # The server has instructions; the file has none.
     expected = [("", "text/added"), *REMOVED]
     assert get_rules(folder, "old.json", command) == expected

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib
-import inspect
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -14,21 +11,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import jsonschema
 import pytest
-import yaml
 
+from tests.examples.example_specs import call_handler, load_tool_specs
 from tests.examples.kirishima.github_server import TOKEN, FakeGitHub
 
-SPECS = Path(__file__).parents[3] / "specs" / "kirishima"
-VARIABLES = tuple(
-    (
-        "KIRISHIMA_DATA KIRISHIMA_TIMEZONE KIRISHIMA_STYLE_GUIDE "
-        "GITHUB_TOKEN GITHUB_API_URL GITHUB_REPOSITORY HOME_ASSISTANT_URL "
-        "HOME_ASSISTANT_TOKEN HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy "
-        "https_proxy all_proxy"
-    ).split()
-)
+VARIABLES = (
+    "KIRISHIMA_DATA KIRISHIMA_TIMEZONE KIRISHIMA_STYLE_GUIDE GITHUB_TOKEN GITHUB_API_URL "
+    "GITHUB_REPOSITORY HOME_ASSISTANT_URL HOME_ASSISTANT_TOKEN HTTP_PROXY HTTPS_PROXY "
+    "ALL_PROXY http_proxy https_proxy all_proxy"
+).split()
 
 Call = Callable[..., Any]
 
@@ -41,36 +33,16 @@ def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KIRISHIMA_DATA", str(tmp_path / "data"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def specs() -> Mapping[str, Any]:
     """All tool specs of the toolset by name."""
-    paths = sorted(SPECS.glob("*.yaml"))
-    loaded = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in paths}
-    return {name: spec for name, spec in loaded.items() if name != "toolset"}
+    return load_tool_specs("kirishima")
 
 
 @pytest.fixture
 def call(specs: Mapping[str, Any]) -> Call:
     """A function that calls a handler, with validated arguments and result."""
-
-    def run(tool: str, **arguments: Any) -> Any:
-        spec = specs[tool]
-        jsonschema.Draft202012Validator(spec["parameters"]).validate(arguments)
-        module, _, name = spec["handler"].partition(":")
-        handler = getattr(importlib.import_module(module), name)
-        result = handler(**arguments)
-        if inspect.isawaitable(result):
-            result = asyncio.run(await_result(result))
-        result = json.loads(json.dumps(result))
-        jsonschema.Draft202012Validator(spec["returns"]).validate(result)
-        return result
-
-    return run
-
-
-async def await_result(awaitable: Any) -> Any:
-    """Return the result of an awaitable."""
-    return await awaitable
+    return lambda tool, **arguments: call_handler(specs[tool], arguments)
 
 
 @dataclass(frozen=True)

@@ -2,58 +2,45 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import jsonschema
 import pytest
-import yaml
 
+from tests.examples.example_specs import (
+    SPECS,
+    assert_signature_matches,
+    load_handler,
+    load_specs,
+    load_tool_specs,
+)
 from toolcast.spec_language.spec_language import get_schema
 from toolcast_runtime import ToolError
 
-ROOT = Path(__file__).parents[3]
-SPECS = ROOT / "specs" / "kirishima"
-TOOLS = sorted(path.stem for path in SPECS.glob("*.yaml") if path.stem != "toolset")
-
-
-def load_handler(spec: Mapping[str, Any]) -> Callable[..., Any]:
-    module, _, name = spec["handler"].partition(":")
-    handler: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return handler
+TOOLS = list(load_tool_specs("kirishima"))
 
 
 @pytest.mark.parametrize("name", [*TOOLS, "toolset"])
 def test_spec_is_valid_and_names_its_schema(name: str) -> None:
     kind = "toolset" if name == "toolset" else "tool"
-    text = (SPECS / f"{name}.yaml").read_text("utf-8")
-    jsonschema.Draft202012Validator(get_schema(kind)).validate(yaml.safe_load(text))
-    assert text.splitlines()[0] == (
-        "# yaml-language-server: " f"$schema=../schemas/{kind}.schema.json"
-    )
+    spec = load_specs("kirishima")[name]
+    jsonschema.Draft202012Validator(get_schema(kind)).validate(spec)
+    text = (SPECS / "kirishima" / f"{name}.yaml").read_text("utf-8")
+    schema_line = f"# yaml-language-server: $schema=../schemas/{kind}.schema.json\n"
+    assert text.startswith(schema_line)
 
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_handler_signature_matches_the_parameters(
     name: str, specs: Mapping[str, Any]
 ) -> None:
-    schema = specs[name]["parameters"]
-    parameters = inspect.signature(load_handler(specs[name])).parameters
-    assert list(parameters) == list(schema["properties"])
-    for parameter in parameters.values():
-        assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        if parameter.name in schema.get("required", []):
-            assert parameter.default is inspect.Parameter.empty
-        else:
-            property_schema = schema["properties"][parameter.name]
-            assert parameter.default == property_schema.get("default")
+    assert_signature_matches(specs[name])
 
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_handler_literals_equal_the_enums(name: str, specs: Mapping[str, Any]) -> None:
+    """The `Literal` types of a handler have the values of the spec's enums."""
     hints = get_type_hints(load_handler(specs[name]))
     for parameter, schema in specs[name]["parameters"]["properties"].items():
         if "enum" in schema:
@@ -99,11 +86,8 @@ def test_example_returns_its_documented_error(
             assert str(raised.value) == example["error"]
 
 
-def test_tool_clients_match_the_toolset_access(
-    specs: Mapping[str, Any],
-) -> None:
-    toolset = yaml.safe_load((SPECS / "toolset.yaml").read_text("utf-8"))
-    for client, access in toolset["clients"].items():
+def test_tool_clients_match_the_toolset_access(specs: Mapping[str, Any]) -> None:
+    for client, access in load_specs("kirishima")["toolset"]["clients"].items():
         for name, spec in specs.items():
             allowed = access["allow"] == "*" or name in access["allow"]
             allowed = allowed and name not in access.get("deny", [])

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import functools
-import importlib
-import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from jsonschema import Draft202012Validator
 
 from examples.molecule.platform import Platform
-from toolcast_runtime import ToolResponse
+from tests.examples.example_specs import call_handler, load_tool_specs
 
-SPECS = Path(__file__).resolve().parents[3] / "specs" / "molecule"
 WORKSPACES: dict[str, list[str]] = {
     "ws-director": [],
     "ws-research": [],
@@ -59,22 +52,5 @@ def platform(running: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def call() -> Call:
     """A function that calls a handler, with validated arguments and result."""
-    return _call
-
-
-@functools.cache
-def _spec(tool: str) -> Any:
-    return yaml.safe_load((SPECS / f"{tool}.yaml").read_text(encoding="utf-8"))
-
-
-def _call(tool: str, **arguments: Any) -> Any:
-    spec = _spec(tool)
-    Draft202012Validator(spec["parameters"]).validate(arguments)
-    module, _, name = spec["handler"].partition(":")
-    answer = getattr(importlib.import_module(module), name)(**arguments)
-    if inspect.iscoroutine(answer):
-        answer = asyncio.run(answer)
-    result = answer.result if isinstance(answer, ToolResponse) else answer
-    if "returns" in spec:
-        Draft202012Validator(spec["returns"]).validate(result)
-    return answer
+    specs = load_tool_specs("molecule")
+    return lambda tool, **arguments: call_handler(specs[tool], arguments)

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
 
+from tests.examples.example_specs import (
+    assert_signature_matches,
+    load_specs,
+    load_tool_specs,
+)
 from toolcast.spec_language.spec_language import get_schema
 from toolcast_runtime import ToolError
 
-ROOT = Path(__file__).resolve().parents[3]
-FOLDER = ROOT / "specs" / "molecule"
-TOOLSET = yaml.load(
-    (FOLDER / "toolset.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
-)
-SPECS: dict[str, dict[str, Any]] = {
-    file.stem: yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
-    for file in sorted(FOLDER.glob("*.yaml"))
-    if file.stem != "toolset"
-}
+SPECS = load_tool_specs("molecule")
+TOOLSET = load_specs("molecule")["toolset"]
 each_spec = pytest.mark.parametrize("name", SPECS)
 EXAMPLES = [
     pytest.param(name, example, id=f"{name}: {example['title']}")
@@ -74,19 +67,7 @@ def test_parameters_are_described_and_objects_are_closed(name: str) -> None:
 
 @each_spec
 def test_handler_signature_matches_the_parameters_and_defaults(name: str) -> None:
-    spec = SPECS[name]
-    module, _, function = spec["handler"].partition(":")
-    handler = getattr(importlib.import_module(module), function)
-    parameters = inspect.signature(handler).parameters
-    properties = spec["parameters"]["properties"]
-    required = spec["parameters"].get("required", [])
-    assert list(parameters) == list(properties)
-    for key, parameter in parameters.items():
-        assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        if key in required:
-            assert parameter.default is inspect.Parameter.empty
-        else:
-            assert parameter.default == properties[key].get("default")
+    assert_signature_matches(SPECS[name])
 
 
 def test_texts_contain_no_previous_tool_name() -> None:

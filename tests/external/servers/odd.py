@@ -1,11 +1,11 @@
-"""An MCP server over stdio that misbehaves on demand; raw JSON-RPC, so that it can.
+"""An MCP server over stdio with a fault for each mode, in raw JSON-RPC.
 
     python odd.py MODE
 
-Each mode but `well`, `asking` and `newest` is a fault. The tools are `echo`, `die`, `hang` and
-`secret`; when it is `asking`, `echo` asks for its text, and without one whether there is to be
-none. Two more are not listed: `answer` gives the result that it is given, `ask` what it is
-answered to the request that it is given.
+The modes `well`, `asking` and `newest` have no fault. The tools are `echo`, `die`, `hang` and
+`secret`; in the mode `asking`, `echo` requests input: the field that its argument `text` names,
+or a form without fields. Two more tools are not listed: `answer` returns its arguments as the
+response, and `ask` sends its arguments as a request and returns the client's response.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import time
 from typing import Any
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "well"
-ANY = {"type": "object", "properties": {"text": {"type": "string"}}}
-TOLD = {"progress": 1, "level": "info", "data": "at work"}
-NAMES = ["echo", "die", "hang", "secret"]
+TEXT_SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}
+LOG_PARAMS = {"progress": 1, "level": "info", "data": "at work"}
+TOOL_NAMES = ["echo", "die", "hang", "secret"]
 _lock = threading.Lock()
-asked: dict[str, Any] = {}
-"""The calls that wait for what a request of the server's own is answered, by its id."""
+pending_requests: dict[str, Any] = {}
+"""Ids of calls by the id of the server's own request that they wait for."""
 
 
 def send(message: dict[str, Any]) -> None:
@@ -32,51 +32,51 @@ def send(message: dict[str, Any]) -> None:
         sys.stdout.flush()
 
 
-def definition(name: str) -> dict[str, Any]:
-    return {"name": name, "description": f"Does {name}.", "inputSchema": ANY}
+def make_definition(name: str) -> dict[str, Any]:
+    return {"name": name, "description": f"Does {name}.", "inputSchema": TEXT_SCHEMA}
 
 
-def tools() -> list[dict[str, Any]]:
+def list_definitions() -> list[dict[str, Any]]:
     if MODE == "thousand":
-        return [definition(f"tool_{number}") for number in range(1_000)]
+        return [make_definition(f"tool_{number}") for number in range(1_000)]
     if MODE == "bottomless":
-        return [{**definition("deep"), "inputSchema": deep(5_000)}]
+        return [{**make_definition("deep"), "inputSchema": make_nested_schema(5_000)}]
     if MODE == "changing" and os.path.exists(sys.argv[2]):
-        return [*map(definition, NAMES), definition("later")]
-    listed = list(map(definition, NAMES))
+        return [*map(make_definition, TOOL_NAMES), make_definition("later")]
+    definitions = list(map(make_definition, TOOL_NAMES))
     if MODE == "freezing":
-        return [*listed, definition("freeze")]
+        return [*definitions, make_definition("freeze")]
     if MODE == "lying":
-        listed[0]["outputSchema"] = {
+        definitions[0]["outputSchema"] = {
             "type": "object",
             "required": ["sum"],
             "properties": {"sum": {"type": "integer"}},
         }
-        listed[1]["inputSchema"] = {"type": "object", "$ref": "file:///etc/passwd"}
-        listed[2]["inputSchema"] = explosive()
-        listed += [
-            {**definition("x"), "name": "a\x1b[31mred\nname"},
-            {**definition("deep"), "inputSchema": deep(40)},
-            {**definition("long"), "description": "x" * 100_000},
-            {**definition("slow"), "inputSchema": slow()},
-            definition("echo"),
+        definitions[1]["inputSchema"] = {"type": "object", "$ref": "file:///etc/passwd"}
+        definitions[2]["inputSchema"] = make_expanding_schema()
+        definitions += [
+            {**make_definition("x"), "name": "a\x1b[31mred\nname"},
+            {**make_definition("deep"), "inputSchema": make_nested_schema(40)},
+            {**make_definition("long"), "description": "x" * 100_000},
+            {**make_definition("slow"), "inputSchema": make_slow_pattern_schema()},
+            make_definition("echo"),
         ]
-    return listed
+    return definitions
 
 
-def explosive() -> dict[str, Any]:
-    """Thirty definitions that name the next one twice."""
-    inner: dict[str, Any] = {
+def make_expanding_schema() -> dict[str, Any]:
+    """Return thirty definitions, each with two references to the next one."""
+    definitions: dict[str, Any] = {
         f"d{n}": {
             "allOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]
         }
         for n in range(30)
     }
-    inner["d30"] = {"type": "object"}
-    return {"type": "object", "$defs": inner, "allOf": [{"$ref": "#/$defs/d0"}]}
+    definitions["d30"] = {"type": "object"}
+    return {"type": "object", "$defs": definitions, "allOf": [{"$ref": "#/$defs/d0"}]}
 
 
-def deep(levels: int) -> dict[str, Any]:
+def make_nested_schema(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "object"}
     for _ in range(levels):
         schema = {"type": "object", "properties": {"a": schema}}
@@ -86,14 +86,14 @@ def deep(levels: int) -> dict[str, Any]:
 sys.setrecursionlimit(100_000)
 
 
-def slow() -> dict[str, Any]:
+def make_slow_pattern_schema() -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {"text": {"type": "string", "pattern": "^(a+)+$"}},
     }
 
 
-def call(number: Any, params: dict[str, Any]) -> None:
+def call_tool(request_id: Any, params: dict[str, Any]) -> None:
     name, arguments = params["name"], params.get("arguments") or {}
     if name == "die":
         os._exit(3)
@@ -102,19 +102,22 @@ def call(number: Any, params: dict[str, Any]) -> None:
         if MODE == "telling":
             for _ in range(20_000):
                 send(
-                    {"method": sys.argv[2], "params": {"progressToken": token, **TOLD}}
+                    {
+                        "method": sys.argv[2],
+                        "params": {**LOG_PARAMS, "progressToken": token},
+                    }
                 )
-        report(token)
+        report_progress(token)
         return
     if name == "answer":
-        send({"id": number, **arguments})
+        send({"id": request_id, **arguments})
         return
     if name == "ask":
-        asked[f"of {number}"] = number
-        send({"id": f"of {number}", **arguments})
+        pending_requests[f"of {request_id}"] = request_id
+        send({"id": f"of {request_id}", **arguments})
         return
     if MODE == "asking" and name == "echo":
-        ask(number, arguments.get("text"))
+        ask_for_input(request_id, arguments.get("text"))
         return
     if name == "secret":
         text = json.dumps(dict(os.environ))
@@ -125,63 +128,65 @@ def call(number: Any, params: dict[str, Any]) -> None:
     result: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
     if MODE == "lying":
         result["structuredContent"] = {"sum": "many"}
-    send({"id": number, "result": result})
+    send({"id": request_id, "result": result})
 
 
-def ask(number: Any, what: str | None) -> None:
-    """Asks in mid-call; `hear` answers the call with what it is answered."""
+def ask_for_input(request_id: Any, field_name: str | None) -> None:
+    """Send an elicitation; `handle_response` returns its result as the call's result."""
     field = {"type": "string", "title": "Name\x1b[2J", "maxLength": 5}
     form = {
         "type": "object",
         "title": "Asked",
-        "properties": {what: field} if what else {},
-        "required": [what] if what else [],
+        "properties": {field_name: field} if field_name else {},
+        "required": [field_name] if field_name else [],
     }
-    params = {"message": f"Which {what}?\x1b[31m", "requestedSchema": form}
-    if what == "page":
+    params = {"message": f"Which {field_name}?\x1b[31m", "requestedSchema": form}
+    if field_name == "page":
         params = {
             "mode": "url",
             "message": "Log in.",
             "url": "https://a.example/\x1b[2J",
         }
         params["elicitationId"] = "1"
-    send({"id": f"ask-{number}", "method": "elicitation/create", "params": params})
+    send({"id": f"ask-{request_id}", "method": "elicitation/create", "params": params})
 
 
-def hear(message: dict[str, Any]) -> None:
-    if message["id"] in asked:
+def handle_response(message: dict[str, Any]) -> None:
+    if message["id"] in pending_requests:
         text = json.dumps(message.get("error") or message.get("result"))
         content = [{"type": "text", "text": text}]
-        send({"id": asked.pop(message["id"]), "result": {"content": content}})
+        send(
+            {"id": pending_requests.pop(message["id"]), "result": {"content": content}}
+        )
         return
-    number = int(message["id"].removeprefix("ask-"))
-    said = message.get("result") or message["error"]["message"]
+    request_id = int(message["id"].removeprefix("ask-"))
+    received = message.get("result") or message["error"]["message"]
     send(
         {
-            "id": number,
-            "result": {"content": [{"type": "text", "text": f"heard {said}"}]},
+            "id": request_id,
+            "result": {"content": [{"type": "text", "text": f"heard {received}"}]},
         }
     )
 
 
-def report(token: Any) -> None:
-    """Tells how far it is, where somebody asked, in words that are not to be shown so."""
+def report_progress(token: Any) -> None:
+    """Report progress, if requested, with a message that contains a secret and escapes."""
     if token is not None:
-        words = f"half of it\x1b[2J {os.environ.get('ODD_TOKEN')}"
+        message = f"half of it\x1b[2J {os.environ.get('ODD_TOKEN')}"
         for progress in (1, float("nan"), 2):
-            told = {"progressToken": token, "progress": progress, "message": words}
-            send({"method": "notifications/progress", "params": told})
+            params = {"progressToken": token, "progress": progress, "message": message}
+            send({"method": "notifications/progress", "params": params})
 
 
-def watch() -> None:
+def wait_for_change() -> None:
     while not os.path.exists(sys.argv[2]):
         time.sleep(0.02)
     for _ in range(3_000 * ("flooded" in sys.argv)):
-        send({"method": "notifications/message", "params": TOLD})
+        send({"method": "notifications/message", "params": LOG_PARAMS})
     send({"method": "notifications/tools/list_changed"})
 
 
-def flood() -> None:
+def flood_stderr() -> None:
     while True:
         os.write(2, b"\x1b[31mnoise " * 6_000 + b"\n")
 
@@ -199,63 +204,63 @@ def main() -> None:
     if MODE == "silent":
         time.sleep(1_000)
     if MODE == "stderr":
-        threading.Thread(target=flood, daemon=True).start()
+        threading.Thread(target=flood_stderr, daemon=True).start()
     if MODE == "chatty":
-        threading.Thread(target=chatter, daemon=True).start()
+        threading.Thread(target=send_changes_forever, daemon=True).start()
     for line in sys.stdin:
         message = json.loads(line)
-        answer(message)
+        handle_message(message)
     if MODE == "stubborn":
         time.sleep(1_000)
 
 
-def chatter() -> None:
+def send_changes_forever() -> None:
     while True:
         send({"method": "notifications/tools/list_changed"})
-        # A moment in which an answer gets the lock.
+        # Without a pause, no response would get the lock.
         time.sleep(0.0005)
 
 
-def answer(message: dict[str, Any]) -> None:
-    number, method = message.get("id"), message.get("method")
+def handle_message(message: dict[str, Any]) -> None:
+    request_id, method = message.get("id"), message.get("method")
     if method is None:
-        hear(message)
+        handle_response(message)
         return
     if method == "initialize":
-        hello = {
+        result = {
             "protocolVersion": message["params"]["protocolVersion"],
             "capabilities": {"tools": {"listChanged": True}},
             "serverInfo": {"name": "odd", "version": "1"},
         }
-        send({"id": number, "result": hello})
+        send({"id": request_id, "result": result})
         if MODE == "changing":
-            threading.Thread(target=watch, daemon=True).start()
+            threading.Thread(target=wait_for_change, daemon=True).start()
     elif method == "server/discover" and MODE == "newest":
-        about = {
+        server = {
             "supportedVersions": ["2026-07-28"],
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "odd", "version": "1"},
             "ttlMs": 0,
             "cacheScope": "private",
         }
-        send({"id": number, "result": {"resultType": "complete", **about}})
+        send({"id": request_id, "result": {"resultType": "complete", **server}})
     elif method == "tools/list":
         if MODE == "slow_list":
             time.sleep(30)
         if MODE == "pages":
-            send({"id": number, "result": {"tools": [], "nextCursor": "again"}})
+            send({"id": request_id, "result": {"tools": [], "nextCursor": "again"}})
             return
-        listed: Any = "none" if MODE == "wrong_list" else tools()
-        send({"id": number, "result": {"tools": listed}})
+        definitions: Any = "none" if MODE == "wrong_list" else list_definitions()
+        send({"id": request_id, "result": {"tools": definitions}})
     elif method == "tools/call":
         if message["params"]["name"] == "freeze":
             time.sleep(1_000)
-        threading.Thread(target=call, args=(number, message["params"])).start()
+        threading.Thread(target=call_tool, args=(request_id, message["params"])).start()
     elif method == "notifications/cancelled" and len(sys.argv) > 2:
-        with open(sys.argv[2], "a", encoding="utf-8") as heard:
-            heard.write("cancelled\n")
-    elif number is not None:
-        send({"id": number, "error": {"code": -32601, "message": f"no {method}"}})
+        with open(sys.argv[2], "a", encoding="utf-8") as log:
+            log.write("cancelled\n")
+    elif request_id is not None:
+        send({"id": request_id, "error": {"code": -32601, "message": f"no {method}"}})
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""A calendar, an address book, a mailbox and lists, as one MCP server with SQLite behind it.
+"""An MCP server with a calendar, contacts, a mailbox and lists, stored in SQLite.
 
     python personal.py [--http PORT [--sessions]] [--database FILE] [--token TOKEN] [--growing FILE]
 
-Over stdio, or over streamable HTTP at /mcp; with a token it refuses requests without it. With
+Over stdio, or over Streamable HTTP at /mcp; requests without the token are refused. With
 --sessions it has no `server/discover`, so that clients use the handshake and a session. When
-the file of --growing appears, it has one more tool and tells who listens.
+the file of --growing is created, the server lists one more tool and notifies its subscribers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from mcp.server.subscriptions import (
 Row = dict[str, Any]
 
 
-def text(description: str) -> Row:
+def string(description: str) -> Row:
     return {"type": "string", "description": description}
 
 
@@ -44,7 +44,7 @@ def entries(kinds: list[str]) -> Row:
     return {"type": "array", "items": inner}
 
 
-def action(*names: str) -> Row:
+def actions(*names: str) -> Row:
     return {"type": "string", "enum": list(names), "description": "What to do."}
 
 
@@ -55,30 +55,30 @@ TOOLS: dict[str, tuple[str, Row]] = {
         " what is coming up in the next days, and deletes an event.",
         schema(
             {
-                "action": action(
+                "action": actions(
                     "create_event",
                     "search_events",
                     "get_upcoming",
                     "delete_event",
                     "list_events",
                 ),
-                "summary": text("The event's title."),
-                "start_datetime": text("When it begins, ISO 8601."),
-                "end_datetime": text("When it ends, ISO 8601."),
-                "description": text("Notes of the event."),
-                "location": text("Where it takes place."),
+                "summary": string("The event's title."),
+                "start_datetime": string("When it begins, ISO 8601."),
+                "end_datetime": string("When it ends, ISO 8601."),
+                "description": string("Notes of the event."),
+                "location": string("Where it takes place."),
                 "attendees": {
                     "type": "array",
                     "items": {"type": "string"},
                     "description": "Mail addresses of those who are invited.",
                 },
                 "send_notifications": {"type": "boolean", "default": True},
-                "transparency": text("Whether the time counts as busy or as free."),
-                "visibility": text("Who may see it."),
-                "event_id": text("The event, for delete_event."),
-                "query": text("Words to search for."),
-                "start_date": text("First day of a list."),
-                "end_date": text("Last day of a list."),
+                "transparency": string("Whether the time counts as busy or as free."),
+                "visibility": string("Who may see it."),
+                "event_id": string("The event, for delete_event."),
+                "query": string("Words to search for."),
+                "start_date": string("First day of a list."),
+                "end_date": string("Last day of a list."),
                 "max_results": {"type": "integer", "default": 10},
                 "days_ahead": {"type": "integer", "default": 7},
             },
@@ -91,7 +91,7 @@ TOOLS: dict[str, tuple[str, Row]] = {
         " deletes one.",
         schema(
             {
-                "action": action(
+                "action": actions(
                     "get_contact",
                     "list_contacts",
                     "search_contacts",
@@ -99,17 +99,17 @@ TOOLS: dict[str, tuple[str, Row]] = {
                     "update_contact",
                     "delete_contact",
                 ),
-                "email": text("A mail address of the person."),
-                "query": text("Part of a name, number or address."),
+                "email": string("A mail address of the person."),
+                "query": string("Part of a name, number or address."),
                 "max_results": {"type": "integer", "default": 25},
-                "contact_identifier": text("The contact, as an answer named it."),
-                "display_name": text("The whole name."),
-                "given_name": text("First name."),
-                "family_name": text("Surname."),
-                "middle_name": text("Middle name."),
+                "contact_identifier": string("The contact, as an answer named it."),
+                "display_name": string("The whole name."),
+                "given_name": string("First name."),
+                "family_name": string("Surname."),
+                "middle_name": string("Middle name."),
                 "email_addresses": entries(["work", "home", "other"]),
                 "phone_numbers": entries(["work", "home", "mobile", "other"]),
-                "notes": text("Notes about the person, such as a birthday."),
+                "notes": string("Notes about the person, such as a birthday."),
             },
             "action",
         ),
@@ -119,12 +119,12 @@ TOOLS: dict[str, tuple[str, Row]] = {
         " and a body, and a copy where wanted.",
         schema(
             {
-                "action": action("send"),
-                "to": text("The recipient's mail address."),
-                "subject": text("The subject line."),
-                "content": text("The body of the message."),
-                "from_email": text("The sender's address."),
-                "cc": text("Who gets a copy."),
+                "action": actions("send"),
+                "to": string("The recipient's mail address."),
+                "subject": string("The subject line."),
+                "content": string("The body of the message."),
+                "from_email": string("The sender's address."),
+                "cc": string("Who gets a copy."),
             },
             "action",
             "to",
@@ -138,7 +138,7 @@ TOOLS: dict[str, tuple[str, Row]] = {
         " item and removes or ticks off an item.",
         schema(
             {
-                "action": action(
+                "action": actions(
                     "list_lists",
                     "create_list",
                     "delete_list",
@@ -146,9 +146,9 @@ TOOLS: dict[str, tuple[str, Row]] = {
                     "add_item",
                     "remove_item",
                 ),
-                "list_id": text("The list."),
-                "item_id": text("The item, for remove_item."),
-                "title": text("The title of a new list or item."),
+                "list_id": string("The list."),
+                "item_id": string("The item, for remove_item."),
+                "title": string("The title of a new list or item."),
             },
             "action",
         ),
@@ -157,7 +157,7 @@ TOOLS: dict[str, tuple[str, Row]] = {
 
 
 class Store:
-    """One table of JSON documents, by kind."""
+    """A table of JSON documents, by kind."""
 
     def __init__(self, file: str) -> None:
         self._database = sqlite3.connect(file, check_same_thread=False)
@@ -166,11 +166,11 @@ class Store:
         )
 
     def add(self, kind: str, body: Row) -> Row:
-        thing = {"id": uuid.uuid4().hex[:8], **body}
-        values = (thing["id"], kind, json.dumps(thing))
+        entry = {"id": uuid.uuid4().hex[:8], **body}
+        values = (entry["id"], kind, json.dumps(entry))
         with self._database:
             self._database.execute("INSERT INTO thing VALUES (?, ?, ?)", values)
-        return thing
+        return entry
 
     def find(self, kind: str, query: str = "") -> list[Row]:
         rows = self._database.execute(
@@ -185,15 +185,15 @@ class Store:
         return done.rowcount > 0
 
 
-def answer(store: Store, name: str, given: Row) -> Row:
-    """What a call gives; ValueError when the action misses something."""
-    asked = given["action"]
-    body = {key: value for key, value in given.items() if key != "action"}
+def run_action(store: Store, name: str, arguments: Row) -> Row:
+    """Return the result of an action; raise ValueError if an argument is missing."""
+    action_name = arguments["action"]
+    body = {key: value for key, value in arguments.items() if key != "action"}
 
-    def needed(key: str) -> Any:
-        if key not in given:
-            raise ValueError(f"`{key}` is required for action `{asked}`")
-        return given[key]
+    def require(key: str) -> Any:
+        if key not in arguments:
+            raise ValueError(f"`{key}` is required for action `{action_name}`")
+        return arguments[key]
 
     creations: dict[str, tuple[str, str]] = {
         "create_event": ("event", "summary"),
@@ -208,33 +208,38 @@ def answer(store: Store, name: str, given: Row) -> Row:
         "delete_list": "list_id",
         "remove_item": "item_id",
     }
-    if asked in creations:
-        kind, key = creations[asked]
-        needed(key)
+    if action_name in creations:
+        kind, key = creations[action_name]
+        require(key)
         return {"created": store.add(kind, body)}
-    if asked in removals:
-        return {"removed": store.remove(needed(removals[asked]))}
-    if asked == "update_contact":
-        store.remove(needed("contact_identifier"))
+    if action_name in removals:
+        return {"removed": store.remove(require(removals[action_name]))}
+    if action_name == "update_contact":
+        store.remove(require("contact_identifier"))
         return {"created": store.add("contact", body)}
     kinds = {"calendar": "event", "contacts": "contact", "lists": "list"}
-    kind = "item" if asked == "list_items" else kinds[name]
-    query = given.get("query") or given.get("email") or given.get("list_id") or ""
+    kind = "item" if action_name == "list_items" else kinds[name]
+    query = (
+        arguments.get("query")
+        or arguments.get("email")
+        or arguments.get("list_id")
+        or ""
+    )
     return {"found": store.find(kind, query)}
 
 
-def build(store: Store, bus: InMemorySubscriptionBus, growing: str) -> Any:
+def make_server(store: Store, bus: InMemorySubscriptionBus, growing: str) -> Any:
     async def list_tools(
         context: ServerRequestContext[Any, Any],
         params: types.PaginatedRequestParams | None,
     ) -> types.ListToolsResult:
-        offered = dict(TOOLS)
+        tools = dict(TOOLS)
         if growing and os.path.exists(growing):
-            offered["later"] = ("A tool that was not there before.", schema({}))
+            tools["later"] = ("A tool that was not there before.", schema({}))
         return types.ListToolsResult(
             tools=[
-                types.Tool(name=name, description=words, input_schema=arguments)
-                for name, (words, arguments) in offered.items()
+                types.Tool(name=name, description=description, input_schema=arguments)
+                for name, (description, arguments) in tools.items()
             ]
         )
 
@@ -242,7 +247,7 @@ def build(store: Store, bus: InMemorySubscriptionBus, growing: str) -> Any:
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         try:
-            result = answer(store, params.name, params.arguments or {})
+            result = run_action(store, params.name, params.arguments or {})
         except ValueError as error:
             block = types.TextContent(type="text", text=str(error))
             return types.CallToolResult(content=[block], is_error=True)
@@ -258,39 +263,39 @@ def build(store: Store, bus: InMemorySubscriptionBus, growing: str) -> Any:
     )
 
 
-async def tell(bus: InMemorySubscriptionBus, growing: str) -> None:
-    """Tells the listeners once that the list grew."""
+async def publish_change(bus: InMemorySubscriptionBus, growing: str) -> None:
+    """Notify the subscribers once when the list has grown."""
     while not os.path.exists(growing):
         await asyncio.sleep(0.02)
     await bus.publish(ToolsListChanged())
 
 
-def with_handshake(app: Any) -> Any:
-    """Answers as a server that does not know MCP 2026-07-28."""
+def refuse_discovery(app: Any) -> Any:
+    """Return an ASGI application that refuses `server/discover` of MCP 2026-07-28."""
 
-    async def guard(scope: Any, receive: Any, send: Any) -> None:
+    async def app_with_check(scope: Any, receive: Any, send: Any) -> None:
         if dict(scope.get("headers") or ()).get(b"mcp-method") == b"server/discover":
             await send({"type": "http.response.start", "status": 404, "headers": []})
             await send({"type": "http.response.body", "body": b""})
             return
         await app(scope, receive, send)
 
-    return guard
+    return app_with_check
 
 
-def guarded(app: Any, token: str) -> Any:
-    """The ASGI application, for those who have the token."""
+def require_token(app: Any, token: str) -> Any:
+    """Return an ASGI application that refuses requests without the token."""
 
-    async def guard(scope: Any, receive: Any, send: Any) -> None:
-        given = dict(scope.get("headers") or ()).get(b"authorization")
-        if scope["type"] == "http" and token and given != f"Bearer {token}".encode():
+    async def app_with_check(scope: Any, receive: Any, send: Any) -> None:
+        header = dict(scope.get("headers") or ()).get(b"authorization")
+        if scope["type"] == "http" and token and header != f"Bearer {token}".encode():
             start = {"type": "http.response.start", "status": 401, "headers": []}
             await send(start)
             await send({"type": "http.response.body", "body": b""})
             return
         await app(scope, receive, send)
 
-    return guard
+    return app_with_check
 
 
 def main() -> None:
@@ -302,22 +307,26 @@ def main() -> None:
     parser.add_argument("--growing", default="")
     options = parser.parse_args()
     bus = InMemorySubscriptionBus()
-    server = build(Store(options.database), bus, options.growing)
+    server = make_server(Store(options.database), bus, options.growing)
     if options.http is None:
 
         async def serve() -> None:
             if options.growing:
-                telling.append(asyncio.ensure_future(tell(bus, options.growing)))
+                tasks.append(
+                    asyncio.ensure_future(publish_change(bus, options.growing))
+                )
             async with stdio_server() as (read, write):
                 await server.run(read, write, server.create_initialization_options())
 
-        telling: list[asyncio.Future[None]] = []
+        tasks: list[asyncio.Future[None]] = []
         asyncio.run(serve())
         return
     import uvicorn
 
     app = server.streamable_http_app(stateless_http=not options.sessions)
-    app = guarded(with_handshake(app) if options.sessions else app, options.token)
+    app = require_token(
+        refuse_discovery(app) if options.sessions else app, options.token
+    )
     config = uvicorn.Config(app, port=options.http, log_level="warning")
     uvicorn.Server(config).run()
 

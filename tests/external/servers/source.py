@@ -1,8 +1,8 @@
-"""A server to be put behind a toolset: it reports, refuses, draws, and waits to be called off.
+"""An MCP server for proxied toolsets, with progress, errors, images and cancellation.
 
     python source.py CALLED [PORT]
 
-What it is asked goes to the file CALLED, a line a call. Over stdio, or at /mcp of the port.
+It appends a line for each call to the file CALLED. Over stdio, or at /mcp of the port.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ DEFINITIONS = [
 ]
 
 
-def noted(words: Any) -> None:
+def record_call(entry: Any) -> None:
     with CALLED.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(words) + "\n")
+        file.write(json.dumps(entry) + "\n")
 
 
 async def list_tools(
     context: ServerRequestContext[Any, Any], params: Any
 ) -> types.ListToolsResult:
-    listed = [types.Tool.model_validate(one) for one in DEFINITIONS]
-    return types.ListToolsResult(tools=listed)
+    tools = [types.Tool.model_validate(definition) for definition in DEFINITIONS]
+    return types.ListToolsResult(tools=tools)
 
 
 async def call_tool(
     context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
 ) -> types.CallToolResult:
-    given = params.arguments or {}
-    noted([params.name, given])
-    if params.name == "wait" and given:
+    arguments = params.arguments or {}
+    record_call([params.name, arguments])
+    if params.name == "wait" and arguments:
         value = {"waited": True}
         return types.CallToolResult(content=[], structured_content=value)
     if params.name == "wait":
@@ -62,18 +62,18 @@ async def call_tool(
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
-            noted("called off")
+            record_call("called off")
             raise
-    if given["text"] == "jam":
-        words = types.TextContent(type="text", text="the paper is jammed")
-        shown = types.ImageContent(type="image", data=PIXEL, mime_type="image/png")
-        return types.CallToolResult(content=[words, shown], is_error=True)
+    if arguments["text"] == "jam":
+        text = types.TextContent(type="text", text="the paper is jammed")
+        image = types.ImageContent(type="image", data=PIXEL, mime_type="image/png")
+        return types.CallToolResult(content=[text, image], is_error=True)
     await context.session.report_progress(1, 2, "half of it")
     blocks: list[Any] = [
         types.TextContent(type="text", text="printed"),
         types.ImageContent(type="image", data=PIXEL, mime_type="image/png"),
     ]
-    pages = {"pages": "many" if given["text"] == "lie" else 3}
+    pages = {"pages": "many" if arguments["text"] == "lie" else 3}
     return types.CallToolResult(content=blocks, structured_content=pages)
 
 

@@ -1,6 +1,6 @@
-"""A hand-written MCP server over HTTP, in a thread of the test, that answers as a test wants.
+"""A configurable MCP server over HTTP, in a thread of the test.
 
-Its replies are from public reports about proxied servers, in a minimal form.
+Its replies are minimal forms of public reports about proxied servers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Reply(NamedTuple):
 
 
 class Upstream(ThreadingHTTPServer):
-    """The server; a test changes its attributes while it runs.
+    """The server; tests change its attributes while it runs.
 
     Attributes:
         token: the only valid bearer token; empty if none is needed.
@@ -50,7 +50,7 @@ class Upstream(ThreadingHTTPServer):
         self.is_modern = is_modern
         self.token = ""
         self.sessions: set[str] = set()
-        self.unknown_session = lost(404)
+        self.unknown_session = make_session_error(404)
         self.replies: list[Reply] = []
         self.ends_sessions = False
         self.result: dict[str, Any] = {"content": [{"type": "text", "text": "hello"}]}
@@ -62,14 +62,16 @@ class Upstream(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}/mcp"
 
-    def end(self) -> None:
+    def stop(self) -> None:
         self.shutdown()
         self.server_close()
 
 
-def lost(status: int, code: int = -32001, words: str = "Session not found") -> Reply:
+def make_session_error(
+    status: int, code: int = -32001, text: str = "Session not found"
+) -> Reply:
     """The reply to an unknown session id, as official servers send it."""
-    error = {"code": code, "message": words}
+    error = {"code": code, "message": text}
     body = {"jsonrpc": "2.0", "id": "ID" if status == 200 else None, "error": error}
     return Reply(status, json.dumps(body))
 
@@ -80,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        method, number = message.get("method", ""), message.get("id")
+        method, request_id = message.get("method", ""), message.get("id")
         server = self.server
         token = self.headers.get("authorization", "").removeprefix("Bearer ")
         server.requests.append((method, token))
@@ -88,46 +90,46 @@ class _Handler(BaseHTTPRequestHandler):
             challenge = ("WWW-Authenticate", 'Bearer error="invalid_token"')
             return self._send(Reply(401, "", (challenge,)))
         if method == "server/discover" and server.is_modern:
-            return self._answer(number, DISCOVERED)
+            return self._answer(request_id, DISCOVERED)
         if method == "initialize":
             session = f"session-{len(server.requests)}"
             server.sessions.add(session)
-            about = {"name": "upstream", "version": "1"}
+            server_info = {"name": "upstream", "version": "1"}
             version = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
-            found = {**version, "serverInfo": about}
-            return self._answer(number, found, (("Mcp-Session-Id", session),))
+            result = {**version, "serverInfo": server_info}
+            return self._answer(request_id, result, (("Mcp-Session-Id", session),))
         is_known = self.headers.get("mcp-session-id") in server.sessions
         if not server.is_modern and method != "server/discover" and not is_known:
             reply = server.unknown_session
-            body = reply.body.replace('"ID"', json.dumps(number))
+            body = reply.body.replace('"ID"', json.dumps(request_id))
             return self._send(reply._replace(body=body))
-        if number is None:
+        if request_id is None:
             return self._send(Reply(202))
         if method == "tools/list":
-            more = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+            fields = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
             return self._answer(
-                number, {**(more if server.is_modern else {}), "tools": [TOOL]}
+                request_id, {**(fields if server.is_modern else {}), "tools": [TOOL]}
             )
         if method == "ping":
-            return self._answer(number, {})
+            return self._answer(request_id, {})
         if method == "tools/call":
             if server.replies:
                 reply = server.replies.pop(0)
                 if server.ends_sessions:
                     server.sessions.clear()
-                body = reply.body.replace('"ID"', json.dumps(number))
+                body = reply.body.replace('"ID"', json.dumps(request_id))
                 return self._send(reply._replace(body=body))
             server.calls += 1
             kind = {"resultType": "complete"} if server.is_modern else {}
-            return self._answer(number, {**kind, **server.result})
+            return self._answer(request_id, {**kind, **server.result})
         error = {"code": -32601, "message": f"no {method}"}
-        body = json.dumps({"jsonrpc": "2.0", "id": number, "error": error})
+        body = json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error})
         return self._send(Reply(200, body))
 
     def _answer(
-        self, number: Any, result: Any, headers: tuple[tuple[str, str], ...] = ()
+        self, request_id: Any, result: Any, headers: tuple[tuple[str, str], ...] = ()
     ) -> None:
-        body = json.dumps({"jsonrpc": "2.0", "id": number, "result": result})
+        body = json.dumps({"jsonrpc": "2.0", "id": request_id, "result": result})
         self._send(Reply(200, body, headers))
 
     def _send(self, reply: Reply) -> None:
@@ -148,4 +150,4 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(Reply(200))
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Keeps the test's output clean."""
+        """Log nothing."""

@@ -1,7 +1,7 @@
-"""A calendar server whose tools are called as those of a public Google Workspace server.
+"""An MCP server with the tool names of a public Google Workspace server.
 
-The names are those of `workspace-mcp` (github.com/taylorwilsdon/google_workspace_mcp);
-behind them is a list in memory.
+The names are from `workspace-mcp` (github.com/taylorwilsdon/google_workspace_mcp); events
+are stored in memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What resources hold and prompts say."""
+"""Handlers of resources and MCP prompts."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ async def page(path: str, part: str = "all") -> bytes:
     return f"{path} {part}".encode()
 
 
-def failing(how: str) -> Any:
-    if how == "told":
+def failing(kind: str) -> Any:
+    if kind == "expected":
         raise ToolError("The archive is closed.")
-    if how == "secret":
+    if kind == "secret":
         raise RuntimeError("password=hunter2")
     return {"neither": "text nor bytes"}
 
 
-def shown(order_id: str, tone: str = "plain") -> list[Any]:
-    who = current_call().client
+def illustrate(order_id: str, tone: str = "plain") -> list[Any]:
+    client = current_call().client
     current_call().progress(1, 2, "writing")
-    answer = {"role": "assistant", "content": f"{order_id} in a {tone} tone for {who}"}
+    answer = {
+        "role": "assistant",
+        "content": f"{order_id} in a {tone} tone for {client}",
+    }
     notes = link("notes.txt", content="Fragile.")
     return ["Look at this.", image(b"\x89PNG"), answer, notes]
 

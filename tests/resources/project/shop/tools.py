@@ -1,4 +1,4 @@
-"""Tools that answer with more than text."""
+"""Handlers that return content blocks other than text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resources and prompts as a generated package defines them, and what they give by themselves."""
+"""Definitions of resources and MCP prompts: reading, static contents and arguments."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from toolcast_runtime.resources.mcp_definitions import (
     read_resources,
 )
 
-Package = Callable[..., ModuleType]
-NOBODY: Any = None
+Make = Callable[..., ModuleType]
+NO_CALLS: Any = None
 
 
 @pytest.fixture
-def package(tmp_path: Path) -> Package:
-    """Makes a package of definitions, by their files' names."""
+def make_package(tmp_path: Path) -> Make:
+    """Return a function that writes and imports a package of definitions by file name."""
 
     def make(**files: Any) -> ModuleType:
         (tmp_path / "__init__.py").touch()
@@ -49,22 +49,22 @@ def package(tmp_path: Path) -> Package:
     return make
 
 
-def signed(name: str, **more: Any) -> dict[str, Any]:
-    says = f"by Toolcast from specs/{name}.yaml. DO NOT EDIT."
-    mcp = {"name": name, "uri": f"a:{name}", **more.pop("mcp", {})}
-    return {"generated": says, "mcp": mcp, **more}
+def definition(name: str, **fields: Any) -> dict[str, Any]:
+    signature = f"by Toolcast from specs/{name}.yaml. DO NOT EDIT."
+    mcp = {"name": name, "uri": f"a:{name}", **fields.pop("mcp", {})}
+    return {"generated": signature, "mcp": mcp, **fields}
 
 
-def test_resources_are_read_in_the_order_of_their_files(package: Package) -> None:
+def test_resources_are_read_in_file_name_order(make_package: Make) -> None:
     assert read_resources(None) == ()
-    late = signed("late-one", text="Hello", clients=["me"], other=1)
-    early = signed("early", blob="YQ==", values={"x": ["1"]})
+    late = definition("late-one", text="Hello", clients=["me"], other=1)
+    early = definition("early", blob="YQ==", values={"x": ["1"]})
     handler = {"handler": "a:b", "parameters": ["x"], "timeout": 7.0, "uses": ["db"]}
-    found = read_resources(
-        package(late_one=late, early=early, m=signed("m", **handler))
+    resources = read_resources(
+        make_package(late_one=late, early=early, m=definition("m", **handler))
     )
-    assert [one.name for one in found] == ["early", "late-one", "m"]
-    first, second, third = found
+    assert [resource.name for resource in resources] == ["early", "late-one", "m"]
+    first, second, third = resources
     assert (first.static_content, first.values, first.clients) == (
         {"blob": "YQ=="},
         {"x": ["1"]},
@@ -83,27 +83,30 @@ def test_resources_are_read_in_the_order_of_their_files(package: Package) -> Non
     [
         ("{", "one.json is not a definition of a resource"),
         ("[]", "one.json is not a definition of a resource"),
-        (signed("two"), "its signature, its name and its file name differ"),
-        ({**signed("one"), "generated": "by hand"}, "file name differ"),
-        ({**signed("one"), "mcp": {"name": "two", "uri": "a:b"}}, "file name differ"),
-        ({**signed("one"), "mcp": {"name": "one"}}, "it has no URI"),
-        (signed("one", handler="a:b"), "'parameters'"),
+        (definition("two"), "its signature, its name and its file name differ"),
+        ({**definition("one"), "generated": "by hand"}, "file name differ"),
+        (
+            {**definition("one"), "mcp": {"name": "two", "uri": "a:b"}},
+            "file name differ",
+        ),
+        ({**definition("one"), "mcp": {"name": "one"}}, "it has no URI"),
+        (definition("one", handler="a:b"), "'parameters'"),
     ],
 )
-def test_what_is_no_definition_is_refused(
-    package: Package, value: Any, problem: str
+def test_invalid_resource_definition_is_refused(
+    make_package: Make, value: Any, problem: str
 ) -> None:
     with pytest.raises(DefinitionError, match=problem):
-        read_resources(package(one=value))
+        read_resources(make_package(one=value))
 
 
-def test_a_package_without_definitions_is_refused(package: Package) -> None:
+def test_package_without_prompt_definitions_is_refused(make_package: Make) -> None:
     with pytest.raises(DefinitionError, match="offers contains no prompt"):
-        read_prompts(package())
+        read_prompts(make_package())
 
 
 @pytest.mark.parametrize(
-    ("held", "mime_type", "contents"),
+    ("static_content", "mime_type", "contents"),
     [
         ({"text": "a"}, None, {"mimeType": "text/plain", "text": "a"}),
         (
@@ -115,35 +118,35 @@ def test_a_package_without_definitions_is_refused(package: Package) -> None:
         (None, None, {"mimeType": "application/octet-stream"}),
     ],
 )
-async def test_a_resource_gives_what_it_holds(
-    held: Any, mime_type: str | None, contents: dict[str, Any]
+async def test_static_resource_returns_its_text_or_blob_with_a_media_type(
+    static_content: Any, mime_type: str | None, contents: dict[str, Any]
 ) -> None:
-    definition = {} if mime_type is None else {"mimeType": mime_type}
-    offer = ResourceOrPrompt("a", definition, held)
+    mcp = {} if mime_type is None else {"mimeType": mime_type}
+    resource = ResourceOrPrompt("a", mcp, static_content)
     context = CallContext("a")
-    assert await read_contents(offer, "a:b", {}, NOBODY, context) == {
+    assert await read_contents(resource, "a:b", {}, NO_CALLS, context) == {
         "uri": "a:b",
         **contents,
     }
 
 
-async def test_places_of_a_prompt_are_filled_once() -> None:
+async def test_prompt_placeholders_are_replaced_once_without_recursion() -> None:
     messages = [
         {"role": "user", "text": "{{a}} {{ b }} {{c}} {{ 1 }}"},
         {"role": "assistant", "text": "Yes."},
     ]
-    found = await build_messages(
+    filled = await build_messages(
         ResourceOrPrompt("p", {}, messages),
         {"a": "{{b}}", "b": "x"},
-        NOBODY,
+        NO_CALLS,
         CallContext("p"),
     )
-    assert found == [
+    assert filled == [
         {"role": "user", "content": {"type": "text", "text": "{{b}} x  {{ 1 }}"}},
         {"role": "assistant", "content": {"type": "text", "text": "Yes."}},
     ]
     assert (
-        await build_messages(ResourceOrPrompt("p", {}), {}, NOBODY, CallContext("p"))
+        await build_messages(ResourceOrPrompt("p", {}), {}, NO_CALLS, CallContext("p"))
         == []
     )
 
@@ -170,7 +173,7 @@ async def test_places_of_a_prompt_are_filled_once() -> None:
         ),
     ],
 )
-def test_arguments_of_a_prompt_are_right_or_not(
+def test_prompt_arguments_are_checked_for_names_values_and_presence(
     arguments: dict[str, str], problems: list[str]
 ) -> None:
     declared = [

@@ -1,4 +1,4 @@
-"""What is kept behind links and offered beside tools: each limit met, and one beyond."""
+"""Limits of stored content, content blocks, prompt arguments and prompt messages."""
 
 from __future__ import annotations
 
@@ -23,23 +23,25 @@ from toolcast_runtime.resources.mcp_definitions import (
 )
 
 
-class Clock:
+class FakeClock:
     now = 0.0
 
     def __call__(self) -> float:
         return self.now
 
 
-def kept(**limits: Any) -> tuple[ContentStore, Clock]:
-    clock = Clock()
+def make_store(**limits: Any) -> tuple[ContentStore, FakeClock]:
+    clock = FakeClock()
     return ContentStore("toys", LinkLimits(**limits), clock), clock
 
 
 @pytest.mark.parametrize(
     ("content", "fits"), [("é" * 5, True), (b"x" * 10, True), ("é" * 5 + "x", False)]
 )
-def test_content_of_ten_bytes(content: Any, fits: bool) -> None:
-    store, _ = kept(seconds=10, bytes=10)
+def test_content_with_more_bytes_than_the_limit_is_refused(
+    content: Any, fits: bool
+) -> None:
+    store, _ = make_store(seconds=10, bytes=10)
     if fits:
         assert (
             store.find_contents(None, store.store(None, "a", content, None)) is not None
@@ -49,46 +51,48 @@ def test_content_of_ten_bytes(content: Any, fits: bool) -> None:
         store.store(None, "a", content, None)
 
 
-def test_content_is_kept_as_long_and_as_much_as_is_said() -> None:
-    store, clock = kept(seconds=10, bytes=10)
+def test_oldest_content_is_removed_by_the_byte_limit_and_expired_content_by_time() -> (
+    None
+):
+    store, clock = make_store(seconds=10, bytes=10)
     first, second = (store.store(None, name, "x" * 5, None) for name in "ab")
-    assert store.find_contents(None, first) is not None, "ten bytes are as many"
+    assert store.find_contents(None, first) is not None, "exactly ten bytes are stored"
     store.store(None, "c", "", None)
-    assert store.find_contents(None, first) is not None, "an empty one needs no room"
+    assert store.find_contents(None, first) is not None, "empty content uses no bytes"
     third = store.store(None, "d", "x", None)
-    held = [
+    is_stored = [
         store.find_contents(None, uri) is not None for uri in (first, second, third)
     ]
-    assert held == [False, True, True]
+    assert is_stored == [False, True, True]
     clock.now = 9.9
     assert store.find_contents(None, second) is not None
     clock.now = 10.0
     assert store.find_contents(None, second) is None
     store.store(None, "e", "x" * 10, None)
-    assert len(store._stored) == 1, "what is over has made room"
+    assert len(store._stored) == 1, "expired content is removed"
     assert store._bytes == 10
 
 
-def test_content_is_for_its_user() -> None:
-    store, _ = kept()
+def test_stored_content_is_available_only_to_its_user() -> None:
+    store, _ = make_store()
     uri = store.store("mia", "a", "x", None)
     assert store.find_contents("mia", uri) is not None
     assert store.find_contents("bo", uri) is store.find_contents(None, uri) is None
 
 
-def test_a_name_in_a_uri_has_a_hundred_characters() -> None:
-    store, _ = kept()
+def test_link_uri_has_32_random_characters_and_at_most_100_from_the_name() -> None:
+    store, _ = make_store()
     for length in (100, 101):
         uri = store.store(None, "x" * length, "", None)
         assert uri.rpartition("/")[2] == "x" * 100
-        assert len(uri.split("/")[3]) == 32, "24 bytes that nobody guesses"
+        assert len(uri.split("/")[3]) == 32, "24 random bytes in base64"
 
 
-def test_a_link_leads_to_one_thing() -> None:
-    for words in ({}, {"uri": "https://a", "content": "x"}):
-        given: dict[str, Any] = words
+def test_link_requires_either_a_uri_or_content() -> None:
+    invalid: tuple[dict[str, Any], ...] = ({}, {"uri": "https://a", "content": "x"})
+    for value in invalid:
         with pytest.raises(ValueError, match="a link needs either `uri` or `content`"):
-            link("a", **given)
+            link("a", **value)
     assert link("a", "https://a", title="A", mime_type="text/x") == {
         "type": "resource_link",
         "uri": "https://a",
@@ -100,16 +104,19 @@ def test_a_link_leads_to_one_thing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "kind"), [(image, "audio/wav"), (audio, "image/png"), (image, "image/a b")]
+    ("make", "media_type"),
+    [(image, "audio/wav"), (audio, "image/png"), (image, "image/a b")],
 )
-def test_a_medium_is_of_its_kind(make: Any, kind: str) -> None:
+def test_image_and_audio_require_a_matching_media_type(
+    make: Any, media_type: str
+) -> None:
     with pytest.raises(ValueError, match="is not a media type of"):
-        make(b"x", kind)
+        make(b"x", media_type)
     assert image(b"x")["mimeType"] == "image/png"
     assert audio(b"x")["mimeType"] == "audio/wav"
 
 
-def test_contents_are_text_or_bytes() -> None:
+def test_resource_contents_are_text_or_base64_with_a_media_type() -> None:
     assert build_resource_contents("u", "x", None) == {
         "uri": "u",
         "mimeType": "text/plain",
@@ -123,14 +130,16 @@ def test_contents_are_text_or_bytes() -> None:
     }
 
 
-@pytest.mark.parametrize(("count", "rest"), [(20, ""), (21, " and 1 more")])
-def test_twenty_values_are_shown(count: int, rest: str) -> None:
+@pytest.mark.parametrize(("count", "suffix"), [(20, ""), (21, " and 1 more")])
+def test_invalid_prompt_argument_error_lists_at_most_20_values(
+    count: int, suffix: str
+) -> None:
     arguments = [{"name": "a", "required": True}, {"name": "b"}]
     values = [f"v{number}" for number in range(count)]
     prompt = ResourceOrPrompt("p", {"arguments": arguments}, values={"a": values})
-    shown = ", ".join(values[:20])
+    listed_values = ", ".join(values[:20])
     assert check_prompt_arguments(prompt, {"a": "x", "b": "x"}) == [
-        f"`a` must be one of {shown}{rest}"
+        f"`a` must be one of {listed_values}{suffix}"
     ]
     assert check_prompt_arguments(prompt, {"a": "v0", "c": "x"}) == [
         "`c` is not an argument of the prompt"
@@ -139,7 +148,7 @@ def test_twenty_values_are_shown(count: int, rest: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "roles", "texts"),
+    ("value", "roles", "texts"),
     [
         ("x", ["user"], ["x"]),
         (
@@ -155,19 +164,23 @@ def test_twenty_values_are_shown(count: int, rest: str) -> None:
         ({"type": "text", "text": "x"}, ["user"], ["x"]),
     ],
 )
-def test_messages_have_a_role(given: Any, roles: list[str], texts: list[str]) -> None:
-    said = _shape_prompt_result(given)
-    assert said.result == roles
-    assert [block["text"] for block in said.content or ()] == texts
+def test_prompt_result_becomes_messages_with_user_as_default_role(
+    value: Any, roles: list[str], texts: list[str]
+) -> None:
+    response = _shape_prompt_result(value)
+    assert response.result == roles
+    assert [block["text"] for block in response.content or ()] == texts
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("value", "problem"),
     [
         ([], "returned no message"),
         ([{"role": "system", "content": "x"}], "a role other than"),
     ],
 )
-def test_what_is_no_message(given: Any, problem: str) -> None:
+def test_prompt_result_without_messages_or_with_an_unknown_role_is_an_error(
+    value: Any, problem: str
+) -> None:
     with pytest.raises(ToolError, match=problem):
-        _shape_prompt_result(given)
+        _shape_prompt_result(value)

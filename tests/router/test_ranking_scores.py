@@ -1,4 +1,4 @@
-"""What each word counts for in a tool's score, and from where on tools are shown."""
+"""Scores of the lexical ranking: weight of each word, limits and selection thresholds."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ LAMP = RoutedTool(
 BELL = RoutedTool("bell", "", "chime\nof brass")
 
 
-def evidence(tools: list[RoutedTool], message: str) -> dict[str, dict[str, float]]:
+def get_evidence(tools: list[RoutedTool], message: str) -> dict[str, dict[str, float]]:
     return get_ranking(tools).evidence(message)
 
 
-def rarity(tools: int, found: int) -> float:
+def compute_rarity(tools: int, found: int) -> float:
+    """Return the weight of a word that some of the tools contain."""
     return 1 + log(1 + (tools - found + 0.5) / (found + 0.5))
 
 
@@ -44,28 +45,31 @@ def rarity(tools: int, found: int) -> float:
         ("brass", "bell", 1),
     ],
 )
-def test_a_word_counts_by_the_text_that_has_it(
+def test_term_score_depends_on_the_field_that_contains_it(
     word: str, tool: str, count: float
 ) -> None:
-    """BM25: less in a long text, and more when few tools have it."""
+    """BM25: the score is lower in long text and higher if few tools have the word."""
     lengths = {"lamp": 3 + 2 + 3 + 1 + 0.9, "bell": 3 + 2 + 1 + 1}
-    usual = sum(lengths.values()) / 2
-    damping = 1.2 * (0.25 + 0.75 * lengths[tool] / usual)
-    score = count / (count + damping) * rarity(2, 1)
-    assert evidence([LAMP, BELL], word) == {word: {tool: pytest.approx(score)}}
+    average = sum(lengths.values()) / 2
+    damping = 1.2 * (0.25 + 0.75 * lengths[tool] / average)
+    score = count / (count + damping) * compute_rarity(2, 1)
+    assert get_evidence([LAMP, BELL], word) == {word: {tool: pytest.approx(score)}}
 
 
-def test_a_word_that_all_have_counts_less_than_a_rare_one() -> None:
+def test_term_in_all_tools_scores_less_than_a_rare_term() -> None:
     tools = [RoutedTool(f"{name} light") for name in ("red", "blue", "white")]
-    found = evidence(tools, "red light")
+    found = get_evidence(tools, "red light")
     part = 3 / (3 + 1.2)
-    assert found["red"] == {"red light": pytest.approx(part * rarity(3, 1))}
-    assert list(found["light"].values()) == [pytest.approx(part * rarity(3, 3))] * 3
+    assert found["red"] == {"red light": pytest.approx(part * compute_rarity(3, 1))}
+    assert (
+        list(found["light"].values())
+        == [pytest.approx(part * compute_rarity(3, 3))] * 3
+    )
 
 
-def _part(word: str, name: str) -> float:
-    """What a word counts for with a tool of a name, where the name counts for one."""
-    found = evidence([RoutedTool(name)], f"{name} {word}")
+def measure_term_weight(word: str, name: str) -> float:
+    """Return the score of a word relative to the score of the tool's name."""
+    found = get_evidence([RoutedTool(name)], f"{name} {word}")
     return found[word].get(name, 0.0) / found[name][name]
 
 
@@ -94,19 +98,20 @@ def _part(word: str, name: str) -> float:
         ("mailbox", "mail", 0.0),
     ],
 )
-def test_a_form_of_a_word_counts_less(word: str, name: str, part: float) -> None:
-    assert _part(word, name) == pytest.approx(part)
+def test_inflections_score_0_6_and_prefixes_0_3_compared_to_the_exact_term(
+    word: str, name: str, part: float
+) -> None:
+    assert measure_term_weight(word, name) == pytest.approx(part)
 
 
-def test_two_halves_count_where_a_tool_has_both() -> None:
+def test_compound_scores_the_sum_over_its_two_parts_if_a_tool_has_both() -> None:
     index = get_ranking([RoutedTool("one", "flow chart"), RoutedTool("two", "flow")])
     parts = index.evidence("flow chart")
     whole = index.evidence("flowchart")["flowchart"]
     assert whole == {"one": pytest.approx(parts["flow"]["one"] + parts["chart"]["one"])}
 
 
-def test_little_evidence_stays_little() -> None:
-    """Two halves, another form and a beginning of a parameter's name count less than one."""
+def test_compounds_inflections_and_prefixes_scale_a_low_parameter_score() -> None:
     schema: Any = {
         "properties": {"flow": {}, "chart": {}, "commits": {}, "repository": {}}
     }
@@ -128,69 +133,74 @@ def test_little_evidence_stays_little() -> None:
         ("box plot", "boxplot", True),
     ],
 )
-def test_halves_have_three_letters(word: str, text: str, is_found: bool) -> None:
-    found = evidence([RoutedTool("a", text), BELL], word)
+def test_compound_parts_need_three_characters(
+    word: str, text: str, is_found: bool
+) -> None:
+    found = get_evidence([RoutedTool("a", text), BELL], word)
     assert any(found.values()) is is_found
 
 
-def test_fifty_words_of_one_beginning_are_looked_at() -> None:
+def test_prefix_matches_at_most_50_terms() -> None:
     words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}q" for n in range(51)]
     tools = [RoutedTool(word) for word in words]
-    assert len(evidence(tools, "word")["word"]) == 50
+    assert len(get_evidence(tools, "word")["word"]) == 50
 
 
 @pytest.mark.parametrize(
     ("word", "is_read"),
     [("x", False), ("xy", True), ("x" * 40, True), ("x" * 41, False), ("123", False)],
 )
-def test_words_of_two_to_forty_letters_are_read(word: str, is_read: bool) -> None:
-    assert (word in evidence([RoutedTool(f"a {word}")], word)) is is_read
+def test_only_terms_with_2_to_40_characters_are_indexed(
+    word: str, is_read: bool
+) -> None:
+    assert (word in get_evidence([RoutedTool(f"a {word}")], word)) is is_read
 
 
-def _schema(levels: int) -> dict[str, Any]:
+def make_nested_schema(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {"properties": {f"level{levels}deep": {}}}
     for level in range(levels - 1, 0, -1):
         schema = {"properties": {f"level{level}deep": schema}}
     return schema
 
 
-def test_parameters_are_read_four_levels_deep() -> None:
-    tool = RoutedTool("tool", parameters=_schema(5))
-    found = evidence([tool], "level4deep level5deep")
+def test_parameters_are_indexed_four_levels_deep() -> None:
+    tool = RoutedTool("tool", parameters=make_nested_schema(5))
+    found = get_evidence([tool], "level4deep level5deep")
     assert found["level4deep"] and not found["level5deep"]
 
 
 @pytest.mark.parametrize(("count", "missing"), [(60, 0), (61, 1), (80, 20)])
-def test_sixty_words_of_a_message_count(count: int, missing: int) -> None:
-    """Of more, the first thirty and the last thirty."""
+def test_only_first_and_last_30_terms_count_in_a_message_over_60_terms(
+    count: int, missing: int
+) -> None:
     words = [f"wort{n}x" for n in range(count)]
-    kept = words if not missing else words[:30] + words[-30:]
-    assert list(evidence([BELL], " ".join(words))) == kept
+    expected = words if not missing else words[:30] + words[-30:]
+    assert list(get_evidence([BELL], " ".join(words))) == expected
 
 
-def test_twenty_thousand_characters_of_a_message_count() -> None:
-    """Of more, the first half of it and the last half."""
+def test_only_first_and_last_10000_characters_count_in_a_long_message() -> None:
     inside = "bell " + "." * 9_980 + " lamp " + "." * 10_000
     assert len(inside) < 20_000
-    assert list(evidence([BELL], inside)) == ["bell", "lamp"]
-    just = "." * 9_997 + "lamp" + "." * 9_999
-    assert list(evidence([BELL], just)) == ["lamp"]
-    assert list(evidence([BELL], just + ".")) == ["la"]
+    assert list(get_evidence([BELL], inside)) == ["bell", "lamp"]
+    limit_text = "." * 9_997 + "lamp" + "." * 9_999
+    assert list(get_evidence([BELL], limit_text)) == ["lamp"]
+    assert list(get_evidence([BELL], limit_text + ".")) == ["la"]
     for middle, is_read in ((9_990, True), (9_996, False)):
         text = "." * middle + " lamp " + "." * 30_000 + " bell"
-        assert ("lamp" in evidence([BELL], text)) is is_read
+        assert ("lamp" in get_evidence([BELL], text)) is is_read
     for end, is_read in ((9_995, True), (9_997, False)):
         text = "." * 30_000 + " bell" + "." * end
-        assert ("bell" in evidence([BELL], text)) is is_read
+        assert ("bell" in get_evidence([BELL], text)) is is_read
 
 
-def test_a_greeting_has_two_hundred_characters_at_most() -> None:
+def test_greeting_longer_than_200_characters_is_routed() -> None:
     index = get_ranking([BELL])
     assert index.route("hello " * 33 + "hi").names == ()
     assert index.route("hello " * 33 + "hey").names == ("bell",)
 
 
-def _route_of(known: int, unknown: int, tools: int = 9) -> str:
+def find_doubt(known: int, unknown: int, tools: int = 9) -> str:
+    """Return the doubt about a message with known and unknown words."""
     words = [f"wort{chr(97 + n)}" for n in range(known)]
     others = [f"zzz{chr(97 + n)}" for n in range(unknown)]
     catalog = [RoutedTool(f"t{n}", " ".join(words)) for n in range(tools)]
@@ -206,41 +216,42 @@ def _route_of(known: int, unknown: int, tools: int = 9) -> str:
         (0, 1, "the tools' text contains 0 of the message's 1 words"),
     ],
 )
-def test_three_words_of_ten_have_to_be_known(
+def test_route_is_in_doubt_if_fewer_than_30_percent_terms_are_known(
     known: int, unknown: int, doubt: str
 ) -> None:
-    assert _route_of(known, unknown) == doubt
+    assert find_doubt(known, unknown) == doubt
 
 
 @pytest.mark.parametrize(
     ("tools", "having", "is_sure"),
     [(1, 1, True), (2, 1, True), (15, 2, False), (16, 2, True), (16, 3, False)],
 )
-def test_a_message_that_begins_with_a_word_of_few_tools_is_an_order(
+def test_message_starting_with_a_term_in_few_tools_is_not_in_doubt(
     tools: int, having: int, is_sure: bool
 ) -> None:
-    """Of an eighth of them, or of one."""
+    """At most an eighth of the tools, or a single tool, may contain the term."""
     catalog = [RoutedTool(f"t{n}", "bell" if n < having else "") for n in range(tools)]
     route = get_ranking(catalog).route("bell aaaa bbbb cccc dddd")
     assert (route.doubt == "") is is_sure
 
 
-def test_times_are_no_unknown_words() -> None:
+def test_time_expressions_do_not_count_as_unknown_terms() -> None:
     index = get_ranking([RoutedTool(f"t{n}", "bell") for n in range(9)])
     assert not index.route("tomorrow tonight monday bell").doubt
     assert index.route("tomorrow").doubt
 
 
 @pytest.mark.parametrize(
-    ("tools", "most"), [(1, 1), (5, 3), (7, 3), (8, 4), (59, 29), (60, 30), (99, 30)]
+    ("tools", "expected_count"),
+    [(1, 1), (5, 3), (7, 3), (8, 4), (59, 29), (60, 30), (99, 30)],
 )
-def test_half_of_the_tools_are_shown_at_most(tools: int, most: int) -> None:
-    """Three may be more than half, and never more than thirty."""
+def test_at_most_half_the_tools_are_selected(tools: int, expected_count: int) -> None:
+    """Up to three may be selected from a small catalog, and never more than thirty."""
     catalog = [RoutedTool(f"t{n}", "bell") for n in range(tools)]
-    assert len(get_ranking(catalog).route("bell").names) == most
+    assert len(get_ranking(catalog).route("bell").names) == expected_count
 
 
-def test_of_the_messages_before_the_last_three_count_a_third_as_much() -> None:
+def test_last_three_earlier_messages_count_with_weight_0_3() -> None:
     tools = [RoutedTool(name) for name in ("bell", "lamp", "door", "wall", "roof")]
     index = get_ranking(tools)
     alone = index.route("bell lamp door wall").scores
@@ -254,19 +265,19 @@ def test_of_the_messages_before_the_last_three_count_a_third_as_much() -> None:
     assert scores["door"] == scores["wall"] == score
 
 
-@pytest.mark.parametrize(("having", "is_shown"), [(4, True), (5, False)])
-def test_a_telling_word_is_one_of_two_thirds_of_the_tools(
-    having: int, is_shown: bool
+@pytest.mark.parametrize(("having", "is_selected"), [(4, True), (5, False)])
+def test_term_in_over_two_thirds_tools_selects_none_next_to_a_specific_term(
+    having: int, is_selected: bool
 ) -> None:
     catalog = [
         RoutedTool(f"t{n}", "keep " * (n < having) + "bell " * (n == 5))
         for n in range(6)
     ]
     names = get_ranking(catalog).route("keep bell").names
-    assert ("t0" in names) is is_shown
+    assert ("t0" in names) is is_selected
 
 
-def test_equal_tools_are_indexed_once() -> None:
+def test_equal_catalogs_share_a_ranking() -> None:
     first = get_ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})])
     assert get_ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})]) is first
     for other in (
@@ -279,18 +290,18 @@ def test_equal_tools_are_indexed_once() -> None:
         assert get_ranking([other]) is not first
 
 
-def test_thirty_two_catalogs_are_kept() -> None:
-    kept = get_ranking([BELL])
+def test_rankings_for_32_catalogs_are_cached() -> None:
+    cached = get_ranking([BELL])
     others = [[RoutedTool(f"t{n}")] for n in range(63)]
     for other in others[:31]:
         get_ranking(other)
-    assert get_ranking([BELL]) is kept
+    assert get_ranking([BELL]) is cached
     for other in others[31:]:
         get_ranking(other)
-    assert get_ranking([BELL]) is not kept
+    assert get_ranking([BELL]) is not cached
 
 
-def test_twenty_thousand_characters_of_a_tool_are_read() -> None:
+def test_only_the_first_20000_characters_per_tool_are_indexed() -> None:
     for before, is_read in ((19_994, True), (19_998, False)):
         tool = RoutedTool("bell", "x", "." * before + " lamp")
-        assert bool(evidence([tool], "lamp")["lamp"]) is is_read
+        assert bool(get_evidence([tool], "lamp")["lamp"]) is is_read

@@ -1,7 +1,8 @@
-"""Callers with bad tokens in a tight loop: `python -m tests.oauth.crowd PORT COUNT SECONDS`.
+"""Send requests with bad tokens in a loop.
 
-Each has its own connection, asks again as soon as it is answered or cut off, and never with the
-same token. Prints how often what was answered.
+Usage: `python -m tests.oauth.bad_token_callers PORT COUNT SECONDS`.
+Each caller has its own connection, repeats its request as soon as it gets a response or is
+disconnected, and never repeats a token. The count of each status is printed.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def _request() -> bytes:
     ) % (next(_numbers), len(_BODY), _BODY)
 
 
-async def _ask(port: int, answers: Counter[str]) -> None:
+async def _send_requests(port: int, answers: Counter[str]) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         while True:
@@ -50,7 +51,7 @@ async def _main(port: int, count: int, seconds: float) -> None:
         while time.monotonic() < end:
             try:
                 async with asyncio.timeout_at(asyncio.get_running_loop().time() + 15):
-                    await _ask(port, answers)
+                    await _send_requests(port, answers)
             except (OSError, EOFError, TimeoutError) as error:
                 answers[type(error).__name__] += 1
 

@@ -1,4 +1,4 @@
-"""A handler knows who asks, on every surface, in a thread or in the loop."""
+"""Call context in handlers: caller, request id and headers, in threads and in the loop."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ def registry(tmp_path: Path) -> Registry:
 
 
 @pytest.mark.parametrize("tool", ["in_thread", "in_loop"])
-def test_a_program_says_for_whom_it_calls(registry: Registry, tool: str) -> None:
+def test_calling_as_sets_the_caller_that_the_handler_sees(
+    registry: Registry, tool: str
+) -> None:
     with calling_as(MIA):
-        told = registry.call_tool_sync(tool, {}, "desk").result
-    assert told == {
+        result = registry.call_tool_sync(tool, {}, "desk").result
+    assert result == {
         "tool": tool,
         "client": "desk",
         "user": "mia",
@@ -52,7 +54,7 @@ def test_a_program_says_for_whom_it_calls(registry: Registry, tool: str) -> None
     assert registry.call_tool_sync(tool, {}, "desk").result["user"] is None
 
 
-def test_a_caller_has_no_more_permissions_than_its_own(registry: Registry) -> None:
+def test_tool_with_a_permission_requires_it_from_the_caller(registry: Registry) -> None:
     assert "guarded" in registry.names("desk")
     with calling_as(MIA):
         assert registry.names("desk") == ("in_loop", "in_thread")
@@ -62,14 +64,16 @@ def test_a_caller_has_no_more_permissions_than_its_own(registry: Registry) -> No
         assert registry.call_tool_sync("guarded", {}, "desk").result["user"] == "ann"
 
 
-def test_a_token_gives_nobody_what_its_client_does_not_have(tmp_path: Path) -> None:
+def test_caller_permission_does_not_exceed_the_permissions_from_the_client(
+    tmp_path: Path,
+) -> None:
     tools = Package(tmp_path, definition("guarded", permission="billing")).load()
     registry = Registry(tools, clients={"desk": Client("*")})
     with calling_as(Caller("ann", permissions=frozenset({"billing"}))):
         assert registry.names("desk") == ()
 
 
-def test_langchain_tools_are_called_for_the_one_who_asks(registry: Registry) -> None:
+def test_langchain_tool_passes_the_caller_to_the_handler(registry: Registry) -> None:
     tool = LangChainTools(registry).get("in_loop", "desk")
     with calling_as(MIA):
         assert json.loads(tool.invoke({}))["user"] == "mia"
@@ -77,20 +81,20 @@ def test_langchain_tools_are_called_for_the_one_who_asks(registry: Registry) -> 
 
 @pytest.mark.parametrize("tool", ["in_thread", "in_loop"])
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
-def test_a_request_over_http_brings_its_id_and_the_headers_that_are_asked_for(
+def test_http_request_passes_its_id_and_configured_headers_to_the_handler(
     registry: Registry, tool: str, version: str
 ) -> None:
     settings = HttpSettings(
         (Endpoint("/mcp/", "desk", "NONE"),), "NONE", "NONE", headers=("X-Tenant",)
     )
     server = McpServer(registry, name="shop", client="desk", http=settings)
-    answer = asyncio.run(_asked(server, tool, version))
-    told = json.loads(answer["result"]["content"][0]["text"])
-    assert told["headers"] == {"x-tenant": "north"}
-    assert (told["request_id"], told["user"]) == (7, None)
+    response = asyncio.run(_send_request(server, tool, version))
+    result = json.loads(response["result"]["content"][0]["text"])
+    assert result["headers"] == {"x-tenant": "north"}
+    assert (result["request_id"], result["user"]) == (7, None)
 
 
-async def _asked(server: McpServer, tool: str, version: str) -> Any:
+async def _send_request(server: McpServer, tool: str, version: str) -> Any:
     assert server.http is not None
     app = build_http_app(
         server, ListenSettings.from_environment(server.http, "127.0.0.1", {})
@@ -110,15 +114,15 @@ async def _asked(server: McpServer, tool: str, version: str) -> Any:
         "mcp-name": tool,
         "accept": "application/json, text/event-stream",
         "x-tenant": "north",
-        "x-other": "is not asked for",
+        "x-other": "not configured",
     }
     async with app.lifespan_context(app):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(
             transport=transport, base_url="http://127.0.0.1"
         ) as client:
-            sent = await client.post("/mcp/", json=body, headers=headers)
-    text = sent.text
+            response = await client.post("/mcp/", json=body, headers=headers)
+    text = response.text
     if text.startswith("event:") or "\ndata:" in text:
         text = next(line[5:] for line in text.splitlines() if line.startswith("data:"))
     return json.loads(text)

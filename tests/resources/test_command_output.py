@@ -1,4 +1,4 @@
-"""What a command prints and writes of an answer with more than text."""
+"""Commands of tools that return content blocks: printed output and the `--output` option."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from toolcast_runtime import ToolResponse, audio, file, image, link, text
 from toolcast_runtime.cli.terminal import OUTPUT, output_option, print_answer
 
-EVERYTHING = ToolResponse(
+MIXED_RESPONSE = ToolResponse(
     content=[
         text("Sales grew."),
         image(b"\x89PNG"),
@@ -23,18 +23,18 @@ EVERYTHING = ToolResponse(
 )
 
 
-def answered(response: ToolResponse, *words: str) -> Result:
+def run_command(response: ToolResponse, *args: str) -> Result:
     def run() -> None:
         print_answer(response, click.get_current_context().meta[OUTPUT])
 
     command = click.Command("tool", callback=run, params=[output_option()])
-    return CliRunner().invoke(command, words)
+    return CliRunner().invoke(command, args)
 
 
-def test_texts_and_links_are_printed_and_others_named() -> None:
-    done = answered(EVERYTHING)
-    assert done.exit_code == 0
-    assert done.stdout.splitlines() == [
+def test_text_and_links_are_printed_and_binary_blocks_are_named() -> None:
+    result = run_command(MIXED_RESPONSE)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
         "Sales grew.",
         "[image/png, 4 bytes]",
         "[audio/wav, 5 bytes]",
@@ -44,7 +44,8 @@ def test_texts_and_links_are_printed_and_others_named() -> None:
         "Policy: shop://policies/returns",
     ]
     assert (
-        done.stderr == "help: `--output FILE` before the command writes this content\n"
+        result.stderr
+        == "help: `--output FILE` before the command writes this content\n"
     )
 
 
@@ -57,50 +58,50 @@ def test_texts_and_links_are_printed_and_others_named() -> None:
         (file("a.txt", "é"), "é".encode()),
     ],
 )
-def test_output_writes_the_first_file_of_an_answer(
+def test_output_option_writes_the_first_image_audio_or_file(
     tmp_path: Path, block: dict[str, object], data: bytes
 ) -> None:
     target = tmp_path / "answer"
     response = ToolResponse(content=[text("Here."), block, image(b"second")])
-    done = answered(response, "--output", str(target))
-    assert done.exit_code == 0, done.output
+    result = run_command(response, "--output", str(target))
+    assert result.exit_code == 0, result.output
     assert target.read_bytes() == data
 
 
-def test_a_result_is_printed_and_its_image_written(tmp_path: Path) -> None:
+def test_output_option_writes_the_image_and_prints_the_result(tmp_path: Path) -> None:
     target = tmp_path / "answer.png"
     response = ToolResponse({"rows": 1}, content=[image(b"\x89PNG")])
-    done = answered(response, "--output", str(target))
-    assert done.stdout == '{\n  "rows": 1\n}\n'
+    result = run_command(response, "--output", str(target))
+    assert result.stdout == '{\n  "rows": 1\n}\n'
     assert target.read_bytes() == b"\x89PNG"
 
 
-def test_nothing_that_is_there_is_written_over(tmp_path: Path) -> None:
-    there = tmp_path / "there"
-    there.write_text("mine")
-    link_ = tmp_path / "link"
-    link_.symlink_to(tmp_path / "nowhere")
-    for target in (there, link_):
-        done = answered(EVERYTHING, "--output", str(target))
-        assert done.exit_code == 2
-        assert f"{target} already exists" in done.stderr.replace("\n", " ")
-        assert done.stdout == ""
-    assert there.read_text() == "mine"
+def test_output_option_refuses_existing_files_and_links(tmp_path: Path) -> None:
+    existing = tmp_path / "existing"
+    existing.write_text("mine")
+    dangling_link = tmp_path / "link"
+    dangling_link.symlink_to(tmp_path / "nowhere")
+    for target in (existing, dangling_link):
+        result = run_command(MIXED_RESPONSE, "--output", str(target))
+        assert result.exit_code == 2
+        assert f"{target} already exists" in result.stderr.replace("\n", " ")
+        assert result.stdout == ""
+    assert existing.read_text() == "mine"
     assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.parametrize(
-    ("response", "folder", "why"),
+    ("response", "folder", "error"),
     [
         (ToolResponse("only text"), ".", "the result has no image, audio or file"),
-        (EVERYTHING, "absent", "No such file or directory"),
+        (MIXED_RESPONSE, "absent", "No such file or directory"),
         (ToolResponse(error="It broke."), ".", "It broke."),
     ],
 )
-def test_what_cannot_be_written_is_told(
-    tmp_path: Path, response: ToolResponse, folder: str, why: str
+def test_output_option_reports_an_error_if_no_file_can_be_written(
+    tmp_path: Path, response: ToolResponse, folder: str, error: str
 ) -> None:
-    done = answered(response, "--output", str(tmp_path / folder / "answer"))
-    assert done.exit_code == 1
-    assert why in done.stderr
+    result = run_command(response, "--output", str(tmp_path / folder / "answer"))
+    assert result.exit_code == 1
+    assert error in result.stderr
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""What scopes open and give at an endpoint, and for which a caller is asked."""
+"""OAuth scopes: endpoint access, granted permissions, and the scopes of a challenge."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ SCOPES = (
 
 
 class Tokens:
-    """Whatever a token says is so."""
+    """A token validator that returns fixed claims or raises a fixed exception."""
 
-    def __init__(self, said: Any) -> None:
-        self.said = said
+    def __init__(self, claims: Any) -> None:
+        self.claims = claims
 
     async def validate_token(self, token: str, audience: str) -> Any:
         assert audience == "https://shop.example/desk/"
-        if isinstance(self.said, Exception):
-            raise self.said
-        return self.said
+        if isinstance(self.claims, Exception):
+            raise self.claims
+        return self.claims
 
 
-def _server(said: Any = None, client: str | None = "desk") -> ResourceServer:
+def _make_server(claims: Any = None, client: str | None = "desk") -> ResourceServer:
+    """Return the resource server of an endpoint; each token has these claims."""
     issuer = Issuer(
         OAuth("SHOP", SCOPES),
         "https://login.example",
@@ -53,11 +54,11 @@ def _server(said: Any = None, client: str | None = "desk") -> ResourceServer:
         None,
         None,
     )
-    tokens: Any = Tokens(said)
+    tokens: Any = Tokens(claims)
     return ResourceServer(issuer, tokens, "/desk/", client, "The shop")
 
 
-def _asked(response: Any) -> tuple[int, str]:
+def _read_challenge(response: Any) -> tuple[int, str]:
     return response.status_code, response.headers.get("www-authenticate", "")
 
 
@@ -80,30 +81,30 @@ def _asked(response: Any) -> tuple[int, str]:
         (TooManyRequestsError("full"), 503, set()),
     ],
 )
-async def test_a_token_opens_the_endpoint_by_a_scope(
+async def test_token_needs_an_endpoint_scope_and_grants_its_permissions(
     claims: Any, status: int | None, permissions: set[str]
 ) -> None:
     scope: dict[str, Any] = {"path": "/desk/"}
-    refused = await _server(claims).check_token("t", scope, "shop desk")
+    refused = await _make_server(claims).check_token("t", scope, "shop desk")
     if refused is None:
         assert status is None
         caller = scope[CALLER_KEY]
         assert (caller.user, caller.permissions) == ("mia", permissions)
         assert scope["user"].username == ""
         return
-    found, asked = _asked(refused)
-    assert found == status and CALLER_KEY not in scope
+    code, challenge = _read_challenge(refused)
+    assert code == status and CALLER_KEY not in scope
     if status == 503:
         seconds = "1" if isinstance(claims, TooManyRequestsError) else "30"
         assert refused.headers["retry-after"] == seconds
     else:
-        error = {401: "invalid_token", 403: "insufficient_scope"}[found]
+        error = {401: "invalid_token", 403: "insufficient_scope"}[code]
         own = claims.get("scope", "") if status == 403 else ""
         # The token's own scopes are included, so that the client's new token keeps them.
         scopes = " ".join(filter(None, [own, "shop"]))
-        assert f'error="{error}"' in asked and f'scope="{scopes}"' in asked
-        at = "https://shop.example/.well-known/oauth-protected-resource/desk/"
-        assert f'resource_metadata="{at}"' in asked
+        assert f'error="{error}"' in challenge and f'scope="{scopes}"' in challenge
+        url = "https://shop.example/.well-known/oauth-protected-resource/desk/"
+        assert f'resource_metadata="{url}"' in challenge
 
 
 @pytest.mark.parametrize(
@@ -115,34 +116,36 @@ async def test_a_token_opens_the_endpoint_by_a_scope(
         (frozenset({"look", "refund", "close"}), False),
     ],
 )
-def test_another_token_could_give_more(
+def test_can_grant_more_is_true_if_a_scope_grants_a_missing_permission(
     permissions: frozenset[str] | None, expected: bool
 ) -> None:
-    server = _server()
+    server = _make_server()
     assert server.can_grant_more(Caller(permissions=permissions)) is expected
     assert (
         server.can_grant("refund")
         and server.can_grant("close")
         and not server.can_grant("x")
     )
-    # Without clients every scope is for the one endpoint.
-    assert _server(client=None).can_grant("close")
+    # Without clients, every scope applies to the single endpoint.
+    assert _make_server(client=None).can_grant("close")
 
 
-def test_the_scope_that_gives_least_is_asked_for() -> None:
-    def asked(permission: str, *held: str) -> str:
+def test_challenge_requests_the_scope_with_the_fewest_permissions() -> None:
+    def requested_scopes(permission: str, *held: str) -> str:
         scope = {"path": "/desk/", "user": SimpleNamespace(scopes=held)}
-        status, said = _asked(_server().build_scope_error(permission, scope, "r"))
+        status, challenge = _read_challenge(
+            _make_server().build_scope_error(permission, scope, "r")
+        )
         assert status == 403
-        return said.partition(' scope="')[2].partition('"')[0]
+        return challenge.partition(' scope="')[2].partition('"')[0]
 
-    assert asked("refund", "shop") == "shop money"
-    assert asked("close", "shop", "money") == "money shop all"
-    assert asked("look") == "shop"
-    assert asked("look", "shop") == "shop"
+    assert requested_scopes("refund", "shop") == "shop money"
+    assert requested_scopes("close", "shop", "money") == "money shop all"
+    assert requested_scopes("look") == "shop"
+    assert requested_scopes("look", "shop") == "shop"
 
 
-def _call(name: Any, method: str = "tools/call") -> bytes:
+def _encode_call(name: Any, method: str = "tools/call") -> bytes:
     import json
 
     return json.dumps({"id": 1, "method": method, "params": {"name": name}}).encode()
@@ -151,15 +154,30 @@ def _call(name: Any, method: str = "tools/call") -> bytes:
 @pytest.mark.parametrize(
     ("caller", "body", "needed", "is_answered"),
     [
-        (Caller(permissions=frozenset({"look"})), _call("pay"), "refund", False),
-        (Caller(permissions=frozenset({"refund"})), _call("pay"), "refund", True),
-        (Caller(permissions=frozenset({"look"})), _call("pay"), None, True),
-        (Caller(permissions=frozenset({"look"})), _call("pay"), "unheard-of", True),
-        (Caller(permissions=None), _call("pay"), "refund", True),
-        (None, _call("pay"), "refund", True),
-        (Caller(permissions=frozenset()), _call("pay", "tools/list"), "refund", True),
-        (Caller(permissions=frozenset()), _call("tools/call", "x"), "refund", True),
-        (Caller(permissions=frozenset()), _call(7), "refund", True),
+        (Caller(permissions=frozenset({"look"})), _encode_call("pay"), "refund", False),
+        (
+            Caller(permissions=frozenset({"refund"})),
+            _encode_call("pay"),
+            "refund",
+            True,
+        ),
+        (Caller(permissions=frozenset({"look"})), _encode_call("pay"), None, True),
+        (Caller(permissions=frozenset({"look"})), _encode_call("pay"), "unknown", True),
+        (Caller(permissions=None), _encode_call("pay"), "refund", True),
+        (None, _encode_call("pay"), "refund", True),
+        (
+            Caller(permissions=frozenset()),
+            _encode_call("pay", "tools/list"),
+            "refund",
+            True,
+        ),
+        (
+            Caller(permissions=frozenset()),
+            _encode_call("tools/call", "x"),
+            "refund",
+            True,
+        ),
+        (Caller(permissions=frozenset()), _encode_call(7), "refund", True),
         (Caller(permissions=frozenset()), b'["tools/call"]', "refund", True),
         (
             Caller(permissions=frozenset()),
@@ -167,12 +185,13 @@ def _call(name: Any, method: str = "tools/call") -> bytes:
             "refund",
             True,
         ),
-        (Caller(permissions=frozenset()), _call("gone"), "refund", True),
+        (Caller(permissions=frozenset()), _encode_call("gone"), "refund", True),
     ],
 )
-async def test_a_call_is_answered_or_its_scope_asked_for(
+async def test_call_without_its_permission_is_refused_only_if_a_scope_grants_it(
     caller: Caller | None, body: bytes, needed: str | None, is_answered: bool
 ) -> None:
+    """All other requests reach the application."""
     log: list[Any] = []
 
     async def find(name: str, client: str | None) -> Any:
@@ -191,7 +210,7 @@ async def test_a_call_is_answered_or_its_scope_asked_for(
         log.append(message.get("status"))
 
     served: Any = SimpleNamespace(find=find, search=False)
-    answering = require_scopes(app, _server(), served, "desk", "shop desk")
+    answering = require_scopes(app, _make_server(), served, "desk", "shop desk")
     scope: dict[str, Any] = {"path": "/desk/", "type": "http", "method": "POST"}
     scope |= {"user": SimpleNamespace(scopes=("shop",))}
     if caller is not None:
@@ -203,7 +222,9 @@ async def test_a_call_is_answered_or_its_scope_asked_for(
 @pytest.mark.parametrize(
     ("method", "status"), [("GET", 200), ("HEAD", 200), ("POST", 405)]
 )
-async def test_metadata_is_for_everybody(method: str, status: int) -> None:
+async def test_metadata_can_be_read_without_a_token_by_get_and_head(
+    method: str, status: int
+) -> None:
     import json
 
     sent: list[Any] = []
@@ -212,7 +233,7 @@ async def test_metadata_is_for_everybody(method: str, status: int) -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": method}
-    await _server().answer_metadata(scope, None, send)  # type: ignore[arg-type]
+    await _make_server().answer_metadata(scope, None, send)  # type: ignore[arg-type]
     assert sent[0]["status"] == status
     if method == "GET":
         assert json.loads(sent[1]["body"]) == {
@@ -224,7 +245,7 @@ async def test_metadata_is_for_everybody(method: str, status: int) -> None:
         }
 
 
-def test_an_endpoint_that_no_scope_opens_is_not_there() -> None:
+def test_endpoint_without_a_scope_has_no_resource_server_and_no_metadata() -> None:
     issuer = Issuer(OAuth("SHOP", SCOPES), "i", "https://x", None, None, None)
     endpoints: Any = [
         SimpleNamespace(path="/desk/", client="desk"),
@@ -232,13 +253,13 @@ def test_an_endpoint_that_no_scope_opens_is_not_there() -> None:
         SimpleNamespace(path="/office/", client="office"),
     ]
     served: Any = SimpleNamespace(title=None, name="shop")
-    opened = build_resource_servers(issuer, served, endpoints)
-    assert [*opened] == ["/desk/", "/office/"]
-    assert opened["/desk/"]._title == "shop"
-    apps = build_metadata_apps(opened.values())
+    servers = build_resource_servers(issuer, served, endpoints)
+    assert [*servers] == ["/desk/", "/office/"]
+    assert servers["/desk/"]._title == "shop"
+    apps = build_metadata_apps(servers.values())
     root = "/.well-known/oauth-protected-resource"
     assert {*apps} == {
         root,
         *(f"{root}/{name}{end}" for name in ("desk", "office") for end in ("", "/")),
     }
-    assert apps[root] == opened["/desk/"].answer_metadata
+    assert apps[root] == servers["/desk/"].answer_metadata

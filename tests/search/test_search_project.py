@@ -1,4 +1,4 @@
-"""A project whose server searches: what is generated and told, and what no tool may be called."""
+"""Project with `search: true`: generated files, reserved names, token counts and cases."""
 
 from __future__ import annotations
 
@@ -26,24 +26,27 @@ HANDLERS = "def work():\n    return 1\n"
 Make = Callable[..., Any]
 
 
-def project(make: Make, options: str = "search: true", more: str = "") -> Any:
+def make_search_project(
+    make: Make, options: str = "search: true", more: str = ""
+) -> Any:
+    """Write a project with these options of the target `mcp`."""
     toolset = TARGETS.format(options) + "instructions: Be kind.\n" + more
     return make(TOOLS, toolset=toolset, handlers=HANDLERS, at=f"of {options}{more[:8]}")
 
 
-def test_only_the_servers_module_says_it(make_project: Make) -> None:
-    made = {}
+def test_search_option_changes_only_the_server_module(make_project: Make) -> None:
+    files = {}
     for options in ("", "search: true", "search: false"):
-        done = project(make_project, options)
-        done.generate()
-        folder = done.root / "generated"
-        made[options] = {
+        project = make_search_project(make_project, options)
+        project.generate()
+        folder = project.root / "generated"
+        files[options] = {
             file.relative_to(folder).as_posix(): file.read_text("utf-8")
             for file in folder.rglob("*")
             if file.is_file()
         }
-    plain, searched = made[""], made["search: true"]
-    assert made["search: false"] == plain
+    plain, searched = files[""], files["search: true"]
+    assert files["search: false"] == plain
     different = [name for name in plain if plain[name] != searched[name]]
     assert different == ["toy/mcp_server.py"]
     lines = {*searched["toy/mcp_server.py"].splitlines()} - {
@@ -56,34 +59,37 @@ def test_only_the_servers_module_says_it(make_project: Make) -> None:
 @pytest.mark.parametrize(
     "options", ["search: true", "search: true, search_hints: true"]
 )
-def test_its_generated_tests_and_verify_hold(make_project: Make, options: str) -> None:
-    done = project(make_project, options)
-    done.generate()
-    tests = done.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated")
+def test_generated_tests_and_verify_pass_for_a_server_with_search(
+    make_project: Make, options: str
+) -> None:
+    """`verify` fails if the spec then disables search."""
+    project = make_search_project(make_project, options)
+    project.generate()
+    tests = project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated")
     assert tests.returncode == 0, tests.stdout
     line = f"{sys.executable} -m generated.toy.mcp_server"
-    verified = toolcast(done.root, "verify", "--mcp-stdio", line)
+    verified = toolcast(project.root, "verify", "--mcp-stdio", line)
     assert (verified.returncode, verified.stdout) == (
         0,
         "no change against the toolset toy\n",
     )
-    # What is listed all the same, and what is not, is told.
-    toolset = done.root / "specs/toy/toolset.yaml"
+
+    toolset = project.root / "specs/toy/toolset.yaml"
     toolset.write_text(
         toolset.read_text("utf-8").replace("search: true", "search: false"), "utf-8"
     )
-    told = toolcast(done.root, "verify", "--mcp-stdio", line)
-    assert told.returncode == 1
+    result = toolcast(project.root, "verify", "--mcp-stdio", line)
+    assert result.returncode == 1
     for words in ("3 tools: the tool is missing", "tool/added", "call_found_tool"):
-        assert words in told.stdout
+        assert words in result.stdout
 
 
-def test_hints_stand_in_the_definitions(make_project: Make) -> None:
-    done = project(make_project, "search_hints: true")
-    done.generate()
+def test_search_hints_are_written_to_the_definitions_meta(make_project: Make) -> None:
+    project = make_search_project(make_project, "search_hints: true")
+    project.generate()
     meta = {
         name: json.loads(
-            (done.root / f"generated/toy/tools/{name}.json").read_text("utf-8")
+            (project.root / f"generated/toy/tools/{name}.json").read_text("utf-8")
         )["mcp"]["_meta"]
         for name in TOOLS
     }
@@ -99,44 +105,49 @@ def test_hints_stand_in_the_definitions(make_project: Make) -> None:
     ("name", "is_reserved"),
     [("search_tools", True), ("callFoundTool", True), ("search_tool", False)],
 )
-def test_the_names_of_the_two_are_taken(
+def test_search_tool_names_are_reserved_in_any_case_style(
     make_project: Make, name: str, is_reserved: bool
 ) -> None:
-    made = make_project(
+    files = make_project(
         {**TOOLS, name: TOOL.format("Does more.")},
         toolset=TARGETS.format("search: true"),
         handlers=HANDLERS,
     )
-    told = toolcast(made.root, "check")
+    result = toolcast(files.root, "check")
     assert (
-        "reserved: it is a tool of the MCP" in told.stdout + told.stderr
+        "reserved: it is a tool of the MCP" in result.stdout + result.stderr
     ) is is_reserved
 
 
 @pytest.mark.parametrize(("search", "is_unknown"), [("true", False), ("false", True)])
-def test_texts_may_say_them(make_project: Make, search: str, is_unknown: bool) -> None:
+def test_instructions_may_name_search_tools_only_with_search_enabled(
+    make_project: Make, search: str, is_unknown: bool
+) -> None:
     toolset = "instructions: Ask search_tools first.\n"
-    made = make_project(
+    files = make_project(
         {**TOOLS, "search_pages": TOOL.format("Searches pages.")},
         toolset=TARGETS.format(f"search: {search}") + toolset,
         handlers=HANDLERS,
     )
-    told = toolcast(made.root, "check")
-    assert ("name/unknown-tool" in told.stdout + told.stderr) is is_unknown
+    result = toolcast(files.root, "check")
+    assert ("name/unknown-tool" in result.stdout + result.stderr) is is_unknown
 
 
-def test_tokens_tell_what_it_saves(make_project: Make) -> None:
-    done = project(make_project)
-    rows = json.loads(toolcast(done.root, "tokens", "--format", "json").stdout)
+def test_tokens_command_compares_search_with_listing_all_tools(
+    make_project: Make,
+) -> None:
+    """Counts for a model API do not depend on the server's search."""
+    project = make_search_project(make_project)
+    rows = json.loads(toolcast(project.root, "tokens", "--format", "json").stdout)
     (row,) = rows["tables"][0]["rows"]
     plain = json.loads(
         toolcast(
-            project(make_project, "", "").root, "tokens", "--format", "json"
+            make_search_project(make_project, "", "").root, "tokens", "--format", "json"
         ).stdout
     )["tables"][0]["rows"][0]
     assert row.pop("all_listed") == plain["upfront"]
     assert 0 < row["on_demand"] < plain["upfront"]
-    searched = project(make_project)
+    searched = make_search_project(make_project)
     lines = toolcast(searched.root, "tokens").stdout.splitlines()
     assert lines[0].split()[-2:] == ["all", "listed"]
     assert (
@@ -144,20 +155,22 @@ def test_tokens_tell_what_it_saves(make_project: Make) -> None:
     )
     by_tool = toolcast(searched.root, "tokens", "--by", "tool").stdout
     assert "(tool search)" in by_tool
-    # An API is given the registry's tools, whatever the server lists.
+
     api = toolcast(searched.root, "tokens", "--kind", "openai").stdout
     assert "(tool search)" not in api
 
 
-def test_select_tells_how_often_it_finds_the_tool(make_project: Make) -> None:
-    done = project(make_project)
-    lines = toolcast(done.root, "select").stdout.splitlines()
+def test_select_command_counts_messages_whose_tool_is_among_five_search_results(
+    make_project: Make,
+) -> None:
+    project = make_search_project(make_project)
+    lines = toolcast(project.root, "select").stdout.splitlines()
     assert (
         "search_tools: the expected tool is among the first 5 for 1 of 2 messages"
         in lines
     )
-    value = json.loads(toolcast(done.root, "select", "--format", "json").stdout)
+    value = json.loads(toolcast(project.root, "select", "--format", "json").stdout)
     search = value["toolsets"][0]["search"]
     assert search == {"first": 5, "messages": 2, "found": 1}
-    plain = project(make_project, "")
+    plain = make_search_project(make_project, "")
     assert "search_tools" not in toolcast(plain.root, "select").stdout

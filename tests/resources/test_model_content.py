@@ -1,4 +1,4 @@
-"""What a model is shown of each content block that a tool may give."""
+"""Conversion of content blocks into LangChain blocks and into text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolcast_runtime.core.calls.model_content import (
 
 
 @pytest.mark.parametrize(
-    ("block", "shown", "said"),
+    ("block", "converted", "description"),
     [
         ({"type": "text", "text": "a"}, {"type": "text", "text": "a"}, "a"),
         (
@@ -54,11 +54,7 @@ from toolcast_runtime.core.calls.model_content import (
         ),
         (
             {"type": "resource", "resource": {"uri": "x://h/", "blob": "YQ=="}},
-            {
-                "type": "file",
-                "base64": "YQ==",
-                "mime_type": "application/octet-stream",
-            },
+            {"type": "file", "base64": "YQ==", "mime_type": "application/octet-stream"},
             "(application/octet-stream, which cannot be shown here)",
         ),
         (
@@ -71,6 +67,8 @@ from toolcast_runtime.core.calls.model_content import (
         ),
     ],
 )
-def test_a_block_is_shown_to_a_model(block: Any, shown: Any, said: str) -> None:
-    assert to_langchain_blocks([block]) == [shown]
-    assert describe_block(shown) == said
+def test_content_block_is_converted_for_langchain_and_described_as_text(
+    block: Any, converted: Any, description: str
+) -> None:
+    assert to_langchain_blocks([block]) == [converted]
+    assert describe_block(converted) == description

@@ -1,4 +1,4 @@
-"""What may stand in a log by its repr shows nothing of what callers sent."""
+"""Representations without secrets, tool equality, initial call state and toolset guards."""
 
 from __future__ import annotations
 
@@ -31,39 +31,46 @@ SECRET: Any = {"x": "s3cret"}
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_repr_shows_no_secret(value: Any) -> None:
+def test_repr_contains_the_type_name_and_no_secret(value: Any) -> None:
     assert "s3cret" not in repr(value)
     assert type(value).__name__ in repr(value)
 
 
-def test_where_a_tool_comes_from_makes_it_no_other() -> None:
+def test_source_does_not_affect_equality_between_tools() -> None:
     tool = Tool("a", "", "", {})
     assert replace(tool, source="here") == tool != replace(tool, name="b")
 
 
 @pytest.mark.parametrize("name", ["cancelled", "questions", "_timeout_at", "_futures"])
-def test_a_call_begins_without_what_happens_in_it(name: str) -> None:
-    words: Any = {name: True}
+def test_call_context_state_is_no_constructor_argument_and_starts_empty(
+    name: str,
+) -> None:
+    arguments: Any = {name: True}
     with pytest.raises(TypeError):
-        CallContext("a", **words)
+        CallContext("a", **arguments)
     assert not getattr(CallContext("a"), name)
 
 
-def test_a_part_refuses_the_calls_of_its_own_toolset() -> None:
+def test_guard_refuses_only_calls_to_its_own_toolset() -> None:
+    """Without member servers, the guards apply to every call."""
+
     def toolset(name: str, *reasons: str | None) -> Any:
         parts = [
-            SimpleNamespace(guard=lambda tool, headers, one=one: one) for one in reasons
+            SimpleNamespace(guard=lambda tool, headers, reason=reason: reason)
+            for reason in reasons
         ]
         registry = SimpleNamespace(is_local=lambda tool: tool == name)
         return SimpleNamespace(parts=parts, registry=registry)
 
-    sharing: Any = SimpleNamespace(
+    shared_server: Any = SimpleNamespace(
         member_servers=True,
         toolsets=[toolset("a", None, "no"), toolset("b", "never", "no")],
     )
-    refusal = ToolsetServer.find_refusal
-    assert refusal(sharing, "a", {}) == "no"
-    assert refusal(sharing, "b", {}) == "never"
-    assert refusal(sharing, "c", {}) is None
-    alone: Any = SimpleNamespace(member_servers=False, toolsets=[toolset("a", "no")])
-    assert refusal(alone, "c", {}) == "no"
+    find_refusal = ToolsetServer.find_refusal
+    assert find_refusal(shared_server, "a", {}) == "no"
+    assert find_refusal(shared_server, "b", {}) == "never"
+    assert find_refusal(shared_server, "c", {}) is None
+    single_server: Any = SimpleNamespace(
+        member_servers=False, toolsets=[toolset("a", "no")]
+    )
+    assert find_refusal(single_server, "c", {}) == "no"

@@ -1,4 +1,4 @@
-"""What a server lists that is searched, what a search finds, and whose a found call is."""
+"""Tool search of a server: its listing, search results and calls through search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from mcp import Client as SdkClient
 from mcp.shared.exceptions import MCPError
 
-from tests.router.scripted_model import completion, scripted
+from tests.router.scripted_model import encode_completion, run_scripted_model
 from tests.runtime.packages import Package, definition
 from tests.runtime.test_tool_providers import RecordingProvider, make_tool
 from toolcast_runtime import Registry
@@ -38,43 +38,50 @@ CLIENTS = {
 NUMBER = {"type": "integer", "maximum": 10}
 
 
-def takes(**properties: Any) -> dict[str, Any]:
+def make_schema(**properties: Any) -> dict[str, Any]:
+    """Return the schema of an object with these properties only."""
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def page(name: str, summary: str, schema: Any = None, **more: Any) -> dict[str, Any]:
+def make_definition(
+    name: str, summary: str, schema: Any = None, **more: Any
+) -> dict[str, Any]:
+    """Return the definition of a tool whose handler returns its arguments."""
     mcp = {
         "name": name,
         "description": summary,
         "inputSchema": schema or {"type": "object"},
         **more.pop("mcp", {}),
     }
-    does = {"handler": f"{HANDLERS}:echo", **more}
-    return definition(name, mcp=mcp, summary=summary, **does)
+    values = {"handler": f"{HANDLERS}:echo", **more}
+    return definition(name, mcp=mcp, summary=summary, **values)
 
 
-PAGES = (
-    page("ping", "Answers.", always=True),
-    page(
+DEFINITIONS = (
+    make_definition("ping", "Answers.", always=True),
+    make_definition(
         "delete_page",
         "Deletes a page of the wiki for good.",
-        takes(number=NUMBER),
+        make_schema(number=NUMBER),
         renamed_from=["drop_page"],
         mcp={"outputSchema": {"type": "array"}, "_meta": {"own": 1.5}},
-        handler=f"{HANDLERS}:listed",
+        handler=f"{HANDLERS}:return_list",
     ),
-    page("archive_page", "Archives a page of the wiki.", permission="write"),
-    page("secret", "Deletes every page of the wiki."),
-    page("find_user", "Finds a user.", mcp={"outputSchema": {"type": "object"}}),
+    make_definition("archive_page", "Archives a page of the wiki.", permission="write"),
+    make_definition("secret", "Deletes every page of the wiki."),
+    make_definition(
+        "find_user", "Finds a user.", mcp={"outputSchema": {"type": "object"}}
+    ),
 )
 
 
-def server(folder: Path, *shelves: Any, **more: Any) -> McpServer:
+def make_server(folder: Path, *providers: Any, **more: Any) -> McpServer:
+    """Return a server with search for the definitions and external tool providers."""
     registry = Registry(
-        Package(folder, *PAGES).load(),
+        Package(folder, *DEFINITIONS).load(),
         handlers=HANDLERS,
         clients=CLIENTS,
-        providers=shelves,
+        providers=providers,
         **more,
     )
     return McpServer(
@@ -82,16 +89,18 @@ def server(folder: Path, *shelves: Any, **more: Any) -> McpServer:
         name="wiki",
         client="desk",
         instructions="Be kind.",
-        external=bool(shelves),
+        external=bool(providers),
         search=True,
     )
 
 
-def asked(served: McpServer, mode: Any, *calls: Any, client: str = "desk") -> list[Any]:
-    """The list of a client with its instructions, and the result or the error of each call."""
+def run_client(
+    server: McpServer, mode: Any, *calls: Any, client: str = "desk"
+) -> list[Any]:
+    """Return a client's listing with its instructions, and the result or error of each call."""
 
-    async def works() -> list[Any]:
-        async with SdkClient(served.build(client), mode=mode) as sdk:
+    async def run() -> list[Any]:
+        async with SdkClient(server.build(client), mode=mode) as sdk:
             listed = [tool.name for tool in (await sdk.list_tools()).tools]
             answers: list[Any] = [(listed, sdk.instructions)]
             for name, arguments in calls:
@@ -101,38 +110,42 @@ def asked(served: McpServer, mode: Any, *calls: Any, client: str = "desk") -> li
                     answers.append(error.error.message)
             return answers
 
-    return asyncio.run(works())
+    return asyncio.run(run())
 
 
-def names(found: Any) -> list[str]:
-    return [one["name"] for one in json.loads(found.content[0].text)["tools"]]
+def read_names(found: Any) -> list[str]:
+    """Return the tool names in a search result."""
+    return [tool["name"] for tool in json.loads(found.content[0].text)["tools"]]
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_list_and_the_instructions_are_the_clients_own(
+def test_client_lists_search_tools_and_gets_instructions_if_tools_are_hidden(
     tmp_path: Path, mode: Any
 ) -> None:
-    served = server(tmp_path)
-    [(listed, instructions)] = asked(served, mode)
+    """A client without hidden tools gets no search tools."""
+    server = make_server(tmp_path)
+    [(listed, instructions)] = run_client(server, mode)
     assert listed == ["ping", "search_tools", "call_found_tool"]
     assert instructions == (
         "Beyond its list this server has 3 more tools: search_tools finds them by what they"
         " do, and call_found_tool calls them.\n\nBe kind."
     )
-    # To whom nothing is hidden, nothing is told of a search.
-    assert asked(served, mode, client="guest") == [(["ping"], "Be kind.")]
+
+    assert run_client(server, mode, client="guest") == [(["ping"], "Be kind.")]
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_search_answers_with_exact_definitions(tmp_path: Path, mode: Any) -> None:
+def test_search_returns_exact_tool_definitions_as_text(
+    tmp_path: Path, mode: Any
+) -> None:
     calls = [("search_tools", {"query": "delete a page"})]
-    _, found = asked(server(tmp_path), mode, *calls)
+    _, found = run_client(make_server(tmp_path), mode, *calls)
     assert found.structured_content is None and not found.is_error
     (block,) = found.content
-    # In the older era, too, whose lists leave a schema out that is no object's.
-    assert json.loads(block.text)["tools"][0] == PAGES[1]["mcp"]
+    # Listings of handshake versions would omit an output schema that is not an object.
+    assert json.loads(block.text)["tools"][0] == DEFINITIONS[1]["mcp"]
     assert '"own": 1.5' in block.text
-    assert names(found) == ["delete_page", "archive_page"]
+    assert read_names(found) == ["delete_page", "archive_page"]
 
 
 @pytest.mark.parametrize(
@@ -143,35 +156,35 @@ def test_a_search_answers_with_exact_definitions(tmp_path: Path, mode: Any) -> N
         ("delete every page of the wiki", None, ["delete_page", "archive_page"]),
         ("zebra crossing", None, []),
         ("hello", None, []),
-        # In doubt the router shows all: a search does not.
+        # The router would show all tools for an unclear message.
         ("zebra giraffe lion user", None, ["find_user"]),
         ("ping", None, []),
     ],
 )
-def test_the_best_are_found_and_never_all(
+def test_search_returns_the_best_matches_or_none_but_never_all_tools(
     tmp_path: Path, query: str, limit: int | None, expected: list[str]
 ) -> None:
     arguments = {"query": query} | ({} if limit is None else {"limit": limit})
-    _, found = asked(server(tmp_path), "auto", ("search_tools", arguments))
-    assert names(found) == expected
+    _, found = run_client(make_server(tmp_path), "auto", ("search_tools", arguments))
+    assert read_names(found) == expected
     assert len(found.content) == (1 if expected else 2)
 
 
 @pytest.mark.parametrize("query", ["form_99", " get ", "hello"])
-async def test_what_is_asked_for_by_its_name_is_the_best(
+async def test_search_for_an_exact_tool_name_ranks_that_tool_first(
     tmp_path: Path, query: str
 ) -> None:
-    """A number is no word to the router, and one that stands in any message tells it nothing."""
-    forms = [page(f"form_{n}", "Shows a form.") for n in range(90)]
-    last = page("form_99", "Shows it.", renamed_from=["get", "hello"])
-    secret = page("secret", "Shows all.")
+    """Numbers and common words have no weight for the router."""
+    forms = [make_definition(f"form_{n}", "Shows a form.") for n in range(90)]
+    last = make_definition("form_99", "Shows it.", renamed_from=["get", "hello"])
+    secret = make_definition("secret", "Shows all.")
     tools = Package(tmp_path, *forms, last, secret).load()
     registry = Registry(tools, handlers=HANDLERS, clients=CLIENTS)
-    served = McpServer(registry, name="forms", client="desk", search=True)
-    async with SdkClient(served.build("desk")) as sdk:
-        best = await sdk.call_tool("search_tools", {"query": query})
-        none = await sdk.call_tool("search_tools", {"query": "secret"})
-    assert names(best)[0] == "form_99" and names(none) == []
+    server = McpServer(registry, name="forms", client="desk", search=True)
+    async with SdkClient(server.build("desk")) as sdk:
+        found = await sdk.call_tool("search_tools", {"query": query})
+        denied = await sdk.call_tool("search_tools", {"query": "secret"})
+    assert read_names(found)[0] == "form_99" and read_names(denied) == []
 
 
 @pytest.mark.parametrize(
@@ -186,10 +199,10 @@ async def test_what_is_asked_for_by_its_name_is_the_best(
         ({"query": "x", "more": 1}, "`more`"),
     ],
 )
-def test_a_search_is_refused_as_any_call_is(
+def test_search_with_invalid_arguments_is_an_error_result(
     tmp_path: Path, arguments: dict[str, Any], problem: str
 ) -> None:
-    _, refused = asked(server(tmp_path), "auto", ("search_tools", arguments))
+    _, refused = run_client(make_server(tmp_path), "auto", ("search_tools", arguments))
     assert refused.is_error
     assert refused.content[0].text.startswith("the arguments of `search_tools` are not")
     assert problem in refused.content[0].text
@@ -211,22 +224,24 @@ def test_a_search_is_refused_as_any_call_is(
         ("", {}),
     ],
 )
-def test_a_found_call_is_the_call_of_the_tool(
+def test_call_found_tool_has_the_same_result_as_the_direct_call(
     tmp_path: Path, mode: Any, name: str, arguments: dict[str, Any]
 ) -> None:
     found = {"name": name, "arguments": arguments}
-    _, direct, through = asked(
-        server(tmp_path), mode, (name, arguments), ("call_found_tool", found)
+    _, direct, indirect = run_client(
+        make_server(tmp_path), mode, (name, arguments), ("call_found_tool", found)
     )
-    assert through == direct
+    assert indirect == direct
     if name in ("secret", "nothing", ""):
         assert direct == f"Unknown tool: {name}"
 
 
 @pytest.mark.parametrize("name", SEARCH_TOOLS)
-def test_the_two_are_no_found_tools(tmp_path: Path, name: str) -> None:
-    found = {"name": name, "arguments": {"query": "page", "name": "ping"}}
-    _, refused = asked(server(tmp_path), "auto", ("call_found_tool", found))
+def test_search_tools_cannot_be_called_by_call_found_tool(
+    tmp_path: Path, name: str
+) -> None:
+    found = {"name": name, "arguments": {"query": "make_definition", "name": "ping"}}
+    _, refused = run_client(make_server(tmp_path), "auto", ("call_found_tool", found))
     assert refused == f"Unknown tool: {name}"
 
 
@@ -242,16 +257,19 @@ def test_the_two_are_no_found_tools(tmp_path: Path, name: str) -> None:
         {"arguments": {}},
     ],
 )
-def test_what_names_no_call_is_refused_and_nothing_called(
+def test_call_found_tool_without_a_valid_name_and_arguments_is_refused(
     tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
     assert unwrap_search_call("call_found_tool", arguments)[2] is False
-    _, refused = asked(server(tmp_path), "auto", ("call_found_tool", arguments))
+    _, refused = run_client(
+        make_server(tmp_path), "auto", ("call_found_tool", arguments)
+    )
     assert refused.is_error
     assert "the arguments of `call_found_tool` are not valid" in refused.content[0].text
 
 
-def test_a_call_without_arguments_may_leave_them_out() -> None:
+def test_unwrapped_call_has_empty_arguments_by_default() -> None:
+    """Other calls are returned unchanged."""
     assert unwrap_search_call("call_found_tool", {"name": "ping"}) == ("ping", {}, True)
     assert unwrap_search_call("ping", {"name": "x"}) == ("ping", {"name": "x"}, False)
     assert unwrap_search_call("call_found_tool", None) == (
@@ -262,22 +280,25 @@ def test_a_call_without_arguments_may_leave_them_out() -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_strict_clients_take_the_two(revision: str) -> None:
-    for own in SEARCH_TOOLS.values():
-        assert check_tool_definition(own.definition, revision) == []
+def test_search_tool_definitions_are_valid_in_every_protocol_version(
+    revision: str,
+) -> None:
+    for search_tool in SEARCH_TOOLS.values():
+        assert check_tool_definition(search_tool.definition, revision) == []
 
 
-def test_the_log_has_the_found_tool(
+def test_call_log_names_the_tool_that_is_called_through_search(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """Unknown tools are not named."""
     caplog.set_level(logging.INFO, "toolcast.calls")
     calls = [
-        ("search_tools", {"query": "page"}),
+        ("search_tools", {"query": "make_definition"}),
         ("search_tools", {}),
         ("call_found_tool", {"name": "find_user"}),
         ("call_found_tool", {"name": "nothing"}),
     ]
-    asked(server(tmp_path), "auto", *calls)
+    run_client(make_server(tmp_path), "auto", *calls)
     lines = [vars(record) for record in caplog.records]
     assert [(line["tool"], line["outcome"]) for line in lines] == [
         ("search_tools", "ok"),
@@ -287,21 +308,21 @@ def test_the_log_has_the_found_tool(
     ]
 
 
-def test_what_a_caller_may_not_have_is_never_found(tmp_path: Path) -> None:
-    served = server(tmp_path)
+def test_search_returns_only_tools_that_the_caller_may_call(tmp_path: Path) -> None:
+    server = make_server(tmp_path)
     with calling_as(Caller(permissions=frozenset())):
-        assert served.count_unlisted_tools("desk") == 2
-    assert served.count_unlisted_tools("desk") == 3
-    _, found = asked(served, "auto", ("search_tools", {"query": "wiki page user"}))
-    assert sorted(names(found)) == ["archive_page", "delete_page", "find_user"]
+        assert server.count_unlisted_tools("desk") == 2
+    assert server.count_unlisted_tools("desk") == 3
+    _, found = run_client(server, "auto", ("search_tools", {"query": "wiki page user"}))
+    assert sorted(read_names(found)) == ["archive_page", "delete_page", "find_user"]
 
 
-def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
+def test_external_server_tools_can_be_searched_and_called(tmp_path: Path) -> None:
     provider = RecordingProvider(
         make_tool("weather_report"), make_tool("clock", always=True)
     )
-    (listed, instructions), found, called = asked(
-        server(tmp_path, provider),
+    (listed, instructions), found, called = run_client(
+        make_server(tmp_path, provider),
         "auto",
         ("search_tools", {"query": "weather report"}),
         ("call_found_tool", {"name": "weather_report", "arguments": {"of": 1}}),
@@ -310,14 +331,14 @@ def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
     assert instructions.startswith(
         "Beyond its list this server has 3 more tools and tools of external servers: "
     )
-    assert names(found) == ["weather_report"]
+    assert read_names(found) == ["weather_report"]
     assert called.content[0].text == '{"from": "weather_report"}'
     assert provider.calls == [("weather_report", {"of": 1}, "desk")]
     assert set(SEARCH_TOOLS) <= provider.reserved
 
 
 @pytest.mark.parametrize(
-    ("hidden", "has_others", "said"),
+    ("hidden", "has_external_servers", "phrase"),
     [
         (0, False, None),
         (1, False, "1 more tool"),
@@ -326,47 +347,47 @@ def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
         (1, True, "1 more tool and tools of external servers"),
     ],
 )
-def test_instructions_say_how_many_are_hidden(
-    hidden: int, has_others: bool, said: str | None
+def test_instructions_state_how_many_tools_are_unlisted(
+    hidden: int, has_external_servers: bool, phrase: str | None
 ) -> None:
-    text = add_search_instructions(None, hidden, has_others=has_others)
-    if said is None:
+    text = add_search_instructions(None, hidden, has_others=has_external_servers)
+    if phrase is None:
         assert text is None
     else:
-        assert str(text).startswith(f"Beyond its list this server has {said}: ")
+        assert str(text).startswith(f"Beyond its list this server has {phrase}: ")
 
 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        # What a model chose, the best by words first.
+        # Tools that the model selected are ordered by their lexical rank.
         (["archive_page", "find_user", "delete_page"], "delete_page archive_page"),
         ([], ""),
-        # No choice: the words decide.
-        (["nobody"], "delete_page archive_page"),
+        # With an invalid selection, the lexical ranking decides.
+        (["unknown"], "delete_page archive_page"),
     ],
 )
-def test_a_model_of_the_toolset_chooses(
+def test_search_uses_the_toolset_routers_model(
     tmp_path: Path, answer: list[str], expected: str
 ) -> None:
-    with scripted() as script:
-        script.body = completion(json.dumps({"tools": answer}))
-        served = server(tmp_path, router=script.router())
+    with run_scripted_model() as model:
+        model.body = encode_completion(json.dumps({"tools": answer}))
+        server = make_server(tmp_path, router=model.make_router())
         query = {"query": "delete the page for good", "limit": 2}
-        _, found = asked(served, "auto", ("search_tools", query))
-    assert names(found) == expected.split()
-    assert len(script.asked) == 1
+        _, found = run_client(server, "auto", ("search_tools", query))
+    assert read_names(found) == expected.split()
+    assert len(model.requests) == 1
 
 
-async def test_without_a_router_nothing_is_found_and_the_rest_works(
+async def test_search_without_the_router_part_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "toolcast_runtime.router.router", None)
-    served = server(tmp_path)
-    found = await served.find("search_tools", "desk")
+    server = make_server(tmp_path)
+    found = await server.find("search_tools", "desk")
     assert found is not None
     answer = await found.toolset.calls.admit(
-        found.tool, found.provider, {"query": "page"}, "desk"
+        found.tool, found.provider, {"query": "make_definition"}, "desk"
     )
     assert answer.error == (
         "tools cannot be searched: the part `router` of toolcast-runtime cannot be"
@@ -375,55 +396,58 @@ async def test_without_a_router_nothing_is_found_and_the_rest_works(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_program_that_approves_does_not_approve_found_calls(
+def test_client_side_confirmation_does_not_apply_to_calls_through_search(
     tmp_path: Path, mode: Any
 ) -> None:
-    """It saw another name: the server asks by itself, or refuses."""
-    drop = page("drop_wiki", "Drops the wiki.", confirm={"message": "Drop it?"})
+    """The client shows another tool name, so the server asks the user or refuses."""
+    drop = make_definition(
+        "drop_wiki", "Drops the wiki.", confirm={"message": "Drop it?"}
+    )
     tools = Package(tmp_path, drop).load()
-    served = McpServer(Registry(tools, handlers=HANDLERS), name="wiki", search=True)
+    server = McpServer(Registry(tools, handlers=HANDLERS), name="wiki", search=True)
 
-    async def works() -> list[Any]:
-        trusted = build_server(served, client_confirms=True)
+    async def run() -> list[Any]:
+        trusted = build_server(server, client_confirms=True)
         async with SdkClient(trusted, mode=mode) as sdk:
             direct = await sdk.call_tool("drop_wiki", {})
             found = await sdk.call_tool("call_found_tool", {"name": "drop_wiki"})
             return [direct, found]
 
-    direct, found = asyncio.run(works())
-    assert direct.content[0].text == '{"got": {}}'
+    direct, found = asyncio.run(run())
+    assert direct.content[0].text == '{"arguments": {}}'
     assert found.is_error and "`drop_wiki` has to ask the user" in found.content[0].text
 
 
-def test_toolsets_that_share_a_server_are_searched_together(tmp_path: Path) -> None:
+def test_search_covers_all_toolsets_on_a_shared_server(tmp_path: Path) -> None:
     servers = tuple(
         McpServer(
-            Registry(Package(tmp_path, each).load(), handlers=HANDLERS), name=f"n{n}"
+            Registry(Package(tmp_path, tool_definition).load(), handlers=HANDLERS),
+            name=f"n{n}",
         )
-        for n, each in enumerate((PAGES[1], PAGES[4]))
+        for n, tool_definition in enumerate((DEFINITIONS[1], DEFINITIONS[4]))
     )
     both = McpServer.combine("both", servers, name="both", search=True)
 
-    async def works() -> list[Any]:
+    async def run() -> list[Any]:
         async with SdkClient(both.build()) as sdk:
             listed = [tool.name for tool in (await sdk.list_tools()).tools]
             query = {"query": "the page of a user"}
             found = await sdk.call_tool("search_tools", query)
             called = await sdk.call_tool("call_found_tool", {"name": "find_user"})
-            return [listed, sorted(names(found)), called.structured_content]
+            return [listed, sorted(read_names(found)), called.structured_content]
 
-    assert asyncio.run(works()) == [
+    assert asyncio.run(run()) == [
         [*SEARCH_TOOLS],
         ["delete_page", "find_user"],
-        {"got": {}},
+        {"arguments": {}},
     ]
 
 
-def test_langchains_wrappers_are_deferred_where_that_is_asked_for(
-    tmp_path: Path,
-) -> None:
-    tools = LangChainTools(server(tmp_path).registry)
-    deferred = {one.name: one.extras for one in tools.all("desk", tool_search=True)}
+def test_langchain_tools_are_deferred_only_with_tool_search(tmp_path: Path) -> None:
+    tools = LangChainTools(make_server(tmp_path).registry)
+    deferred = {
+        wrapper.name: wrapper.extras for wrapper in tools.all("desk", tool_search=True)
+    }
     assert deferred.pop("ping") is None
     assert [*deferred.values()] == [{"defer_loading": True}] * 3
-    assert all(one.extras is None for one in tools.all("desk"))
+    assert all(wrapper.extras is None for wrapper in tools.all("desk"))

@@ -1,4 +1,4 @@
-"""Plain tokens change without a restart."""
+"""Plain bearer tokens from variables and files, and the URLs that are safe to fetch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolcast_runtime.http import Endpoint, HttpSettings, SettingsError
 from toolcast_runtime.http.endpoints import ListenSettings, Tokens, is_safe_url
 
 
-def test_a_variable_holds_the_old_and_the_new_token() -> None:
+def test_variable_may_contain_several_tokens_separated_by_whitespace() -> None:
     tokens = Tokens.from_environment("T", {"T": " old\nnew "})
     assert tokens is not None
     assert [tokens.contains(t) for t in ("old", "new", "", "old new")] == [
@@ -21,14 +21,15 @@ def test_a_variable_holds_the_old_and_the_new_token() -> None:
     ]
 
 
-def test_a_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
+def test_changed_token_file_is_read_without_a_restart(tmp_path: Path) -> None:
+    """A missing file accepts no token."""
     path = tmp_path / "token"
     path.write_text("old\n")
     tokens = Tokens.from_environment("T", {"T_FILE": str(path)})
     assert tokens is not None and tokens.contains("old")
     path.write_text("old new\n")
     assert tokens.contains("old") and tokens.contains("new")
-    # As Kubernetes and careful people do it: another file takes its place.
+    # Kubernetes replaces the file instead of writing to it.
     other = tmp_path / "other"
     other.write_text("new\n")
     other.replace(path)
@@ -40,19 +41,19 @@ def test_a_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("environment", "problem"),
     [
         ({"D": "a", "D_FILE": "x"}, "set D or D_FILE, not both"),
         ({"D_FILE": "/nowhere/at/all"}, "cannot be read or has no token"),
         ({"D": "a b", "A": "c b"}, "D and A contain the same token"),
     ],
 )
-def test_what_cannot_be_meant_does_not_start(
-    given: dict[str, str], problem: str
+def test_conflicting_unreadable_or_duplicate_tokens_are_refused(
+    environment: dict[str, str], problem: str
 ) -> None:
     settings = HttpSettings((Endpoint("/mcp/", None, "D"),), "A", "H")
     with pytest.raises(SettingsError, match=problem):
-        ListenSettings.from_environment(settings, "127.0.0.1", given)
+        ListenSettings.from_environment(settings, "127.0.0.1", environment)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_what_cannot_be_meant_does_not_start(
         ("https://l\u00f6gin.example.com", False),
     ],
 )
-def test_what_comes_from_an_address_cannot_be_changed_on_its_way(
+def test_only_https_and_loopback_urls_without_credentials_are_safe(
     url: str, is_safe: bool
 ) -> None:
     assert is_safe_url(url) is is_safe

@@ -1,4 +1,4 @@
-"""A client that asks its person before each call that may do harm, over real transports."""
+"""Clients whose user approves each call that is not read-only, over real transports."""
 
 from __future__ import annotations
 
@@ -19,31 +19,33 @@ REFUND = {"name": "refund_order", "arguments": {"order_id": "A-1"}}
 BOOK = {"name": "book_table", "arguments": {"day": "Monday"}}
 
 
-class Person:
-    """Says yes or no to calls, one by one, and knows what was asked."""
+class ApprovingUser:
+    """A user with scripted answers who records the calls to approve."""
 
     def __init__(self, *answers: bool) -> None:
-        self.asked: list[tuple[str, Any]] = []
+        self.requests: list[tuple[str, Any]] = []
         self._answers = [*answers]
 
     def approves(self, tool: str, arguments: Any) -> bool:
-        self.asked.append((tool, arguments))
+        self.requests.append((tool, arguments))
         return self._answers.pop(0)
 
 
-async def works(server: Any, mode: Any, person: Person, *calls: Any) -> list[Any]:
-    """What the calls give to a client that lets its person decide about each but reading ones."""
+async def run_calls(
+    server: Any, mode: Any, user: ApprovingUser, *calls: Any
+) -> list[Any]:
+    """Return the instructions and the text of each call that is read-only or approved."""
     async with Client(server, mode=mode, elicitation_callback=fill_in_form) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert [*listed] == ["set_price", "search_tools", "call_found_tool"]
-        read: list[Any] = [client.instructions]
+        texts: list[Any] = [client.instructions]
         for name, arguments in calls:
             hints = listed[name].annotations
             is_harmless = hints is not None and hints.read_only_hint
-            if is_harmless or person.approves(name, arguments):
+            if is_harmless or user.approves(name, arguments):
                 result = await client.call_tool(name, arguments)
-                read.append(result.content[0].text)  # type: ignore[union-attr]
-        return read
+                texts.append(result.content[0].text)  # type: ignore[union-attr]
+        return texts
 
 
 @pytest.mark.parametrize(
@@ -55,10 +57,10 @@ async def works(server: Any, mode: Any, person: Person, *calls: Any) -> list[Any
         pytest.param("legacy", "http", marks=pytest.mark.slow),
     ],
 )
-def test_each_found_call_is_approved_by_itself(
+def test_client_requests_approval_for_each_call_through_search(
     shop: Shop, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
-    person = Person(False, True, True)
+    user = ApprovingUser(False, True, True)
     calls = [
         ("search_tools", {"query": "pay an order back"}),
         ("call_found_tool", REFUND),
@@ -67,7 +69,7 @@ def test_each_found_call_is_approved_by_itself(
     ]
     if transport == "http":
         with shop.serve_http() as server:
-            read = asyncio.run(works(server.url, mode, person, *calls))
+            texts = asyncio.run(run_calls(server.url, mode, user, *calls))
     else:
         command = StdioServerParameters(
             command=sys.executable,
@@ -75,14 +77,18 @@ def test_each_found_call_is_approved_by_itself(
             env=shop.environment,
             cwd=shop.root,
         )
-        read = asyncio.run(works(command, mode, person, *calls))
-    told, found, *done = read
-    assert told.startswith("Beyond its list this server has 3 more tools: search_")
+        texts = asyncio.run(run_calls(command, mode, user, *calls))
+    instructions, found, *done = texts
+    assert instructions.startswith(
+        "Beyond its list this server has 3 more tools: search_"
+    )
     definition = json.loads(
         (shop.root / "generated/shop/tools/refund_order.json").read_text("utf-8")
     )
     assert json.loads(found)["tools"][0] == definition["mcp"]
-    assert person.asked == [("call_found_tool", one) for one in (REFUND, REFUND, BOOK)]
+    assert user.requests == [
+        ("call_found_tool", arguments) for arguments in (REFUND, REFUND, BOOK)
+    ]
     assert done == shop.side_effects == ["refunded A-1 None", "booked Monday 3 inside"]
     assert shop.list_approvals("tool", "question") == [
         ("refund_order", "confirm"),
@@ -93,7 +99,7 @@ def test_each_found_call_is_approved_by_itself(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_the_rounds_of_a_question_are_those_of_the_found_call(
+def test_question_state_is_valid_only_for_its_own_call_through_search(
     shop: Shop, transport: str
 ) -> None:
     reserve = {"name": "reserve", "arguments": {"day": "Monday"}}
@@ -102,17 +108,17 @@ def test_the_rounds_of_a_question_are_those_of_the_found_call(
         first = counter.get_input_request("call_found_tool", reserve)
         assert [*first["inputRequests"]] == ["confirm"]
         state = first["requestState"]
-        # What was asked about one call is no answer to another one.
+        # The state of one call is invalid for a call with other arguments.
         other = {**reserve, "arguments": {"day": "Sunday"}}
-        given = {"requestState": state, "inputResponses": {"confirm": YES}}
-        assert "error" in counter.call("call_found_tool", other, **given)
-        second = counter.call("call_found_tool", reserve, **given)["result"]
+        answer = {"requestState": state, "inputResponses": {"confirm": YES}}
+        assert "error" in counter.call("call_found_tool", other, **answer)
+        second = counter.call("call_found_tool", reserve, **answer)["result"]
         seats = {"action": "accept", "content": {"seats": 2}}
-        given = {
+        answer = {
             "requestState": second["requestState"],
             "inputResponses": {"question_2": seats},
         }
-        assert get_text(counter.call("call_found_tool", reserve, **given)) == (
+        assert get_text(counter.call("call_found_tool", reserve, **answer)) == (
             "reserved Monday 2"
         )
     with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:

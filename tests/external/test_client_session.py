@@ -1,0 +1,279 @@
+"""Sessions: requests to the SDK's client, subscriptions, retries and converted results."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from toolcast_runtime.core.server_settings import ExternalServer
+from toolcast_runtime.external.request_errors import RequestRefusedError
+from toolcast_runtime.external.session import Session, normalize_definition
+
+TOOL = {"name": "a", "inputSchema": {"type": "object"}}
+
+
+class FakeClient:
+    """A client of the SDK with prepared pages and responses, which records its requests."""
+
+    instructions = "Do this."
+
+    def __init__(self, version: str = "2026-07-28", **declared: Any) -> None:
+        self.protocol_version = version
+        parts = dict.fromkeys(("tools", "resources", "prompts")) | declared
+        self.server_capabilities = SimpleNamespace(**parts)
+        self.session = self
+        self.pages: list[Any] = []
+        self.requests: list[Any] = []
+        self.responses: list[Any] = []
+        self.subscriptions: list[Any] = []
+
+    async def list_tools(self, params: Any) -> Any:
+        self.requests.append(None if params is None else params.cursor)
+        response = self.pages.pop(0) if len(self.pages) > 1 else self.pages[0]
+        if isinstance(response, Exception):
+            raise response
+        return response
+
+    async def list_prompts(self, params: Any) -> Any:
+        return types.ListPromptsResult.model_validate({"prompts": [{"name": "p"}]})
+
+    async def list_resources(self, params: Any) -> Any:
+        raise MCPError(-32601, "no")
+
+    async def list_resource_templates(self, params: Any) -> Any:
+        raise MCPError(-32601, "no")
+
+    async def send_request(self, request: Any, answer: Any, **_: Any) -> Any:
+        self.requests.append(request.params)
+        response = self.responses.pop(0)
+        if isinstance(response, Exception):
+            raise response
+        return response
+
+    async def dispatch_input_request(self, context: Any, request: Any) -> Any:
+        return types.ElicitResult(action="accept", content={"key": context.request_id})
+
+    def listen(self, **kinds: Any) -> Any:
+        self.subscriptions.append(kinds)
+
+        @asynccontextmanager
+        async def open_subscription() -> AsyncIterator[Any]:
+            async def events() -> AsyncIterator[None]:
+                yield None
+
+            yield events()
+
+        return open_subscription()
+
+
+class FakeProcessExit:
+    """A process that still runs."""
+
+    reason: str | None = None
+    invalid_lines = 0
+    stderr = b""
+
+    def set_reason(self, reason: str) -> None:
+        self.reason = reason
+
+
+def make_session(client: FakeClient, can_ask: bool = False, **settings: Any) -> Session:
+    process_exit: Any = FakeProcessExit()
+    sdk_client: Any = client
+    return Session(sdk_client, ExternalServer("far", **settings), process_exit, can_ask)
+
+
+def make_page(cursor: str | None = None, *tools: Any) -> Any:
+    page = {"tools": [*(tools or (TOOL,))], "nextCursor": cursor}
+    return types.ListToolsResult.model_validate(page)
+
+
+async def test_tools_are_listed_page_by_page_up_to_a_limit() -> None:
+    client = FakeClient()
+    client.pages = [make_page("2"), make_page("3"), make_page()]
+    assert await make_session(client).list_tools() == [TOOL] * 3
+    assert client.requests == [None, "2", "3"]
+    client.pages = [make_page("again")]
+    with pytest.raises(
+        RequestRefusedError, match="the server's list of tools has more than"
+    ):
+        await make_session(client).list_tools()
+    client.pages = [MCPError(-1, "busy")]
+    with pytest.raises(
+        RequestRefusedError, match="the tool's server rejected the request: busy"
+    ):
+        await make_session(client).list_tools()
+
+
+async def test_tools_list_request_without_an_answer_times_out() -> None:
+    client = FakeClient()
+
+    async def never(params: Any) -> Any:
+        await asyncio.Event().wait()
+
+    client.list_tools = never  # type: ignore[method-assign]
+    with pytest.raises(
+        TimeoutError, match=r"did not answer `tools/list` within 0.01 s$"
+    ):
+        await make_session(client, list_timeout=0.01).list_tools()
+    noisy = make_session(client, list_timeout=0.01)
+    noisy._process_exit.invalid_lines = 3
+    with pytest.raises(
+        TimeoutError, match=r"; stdout has lines that are not JSON-RPC \(3\)"
+    ):
+        await noisy.list_tools()
+
+
+@pytest.mark.parametrize(
+    ("declared", "prompts"), [({}, []), ({"prompts": object()}, [{"name": "p"}])]
+)
+async def test_only_declared_lists_are_requested_and_a_refused_list_is_empty(
+    declared: dict[str, Any], prompts: list[Any]
+) -> None:
+    response = await make_session(
+        FakeClient(resources=object(), **declared)
+    ).list_other_lists()
+    assert response == {"resources": [], "resourceTemplates": [], "prompts": prompts}
+
+
+NOTIFIES = SimpleNamespace(list_changed=True)
+NO_CHANGES = SimpleNamespace(list_changed=False)
+
+
+@pytest.mark.parametrize(
+    ("client", "locked", "subscribed"),
+    [
+        (FakeClient("2025-11-25", tools=NOTIFIES), True, None),
+        (FakeClient(), True, None),
+        (FakeClient(tools=NO_CHANGES), True, None),
+        (FakeClient(prompts=NOTIFIES), False, None),
+        (FakeClient(tools=NOTIFIES, prompts=NOTIFIES), False, (True, False, False)),
+        (FakeClient(tools=NOTIFIES, prompts=NOTIFIES), True, (True, False, True)),
+        (FakeClient(resources=NOTIFIES), True, (False, True, False)),
+    ],
+)
+async def test_subscription_covers_only_declared_and_relevant_changes(
+    client: FakeClient, locked: bool, subscribed: tuple[bool, ...] | None
+) -> None:
+    """Changes of prompts and resources are relevant only for a locked server."""
+    session = make_session(client, is_locked=locked)
+    await session.subscribe()
+    subscribed_kinds = [tuple(kinds.values()) for kinds in client.subscriptions]
+    assert subscribed_kinds == ([] if subscribed is None else [subscribed])
+    assert session._changed.is_set() is (subscribed is not None)
+
+
+@pytest.mark.parametrize(
+    ("message", "locked", "is_noticed"),
+    [
+        (types.ToolListChangedNotification(), False, True),
+        (types.PromptListChangedNotification(), False, False),
+        (types.PromptListChangedNotification(), True, True),
+        (object(), True, False),
+    ],
+)
+async def test_relevant_change_notification_ends_the_wait(
+    message: Any, locked: bool, is_noticed: bool
+) -> None:
+    """Tool changes are always relevant; prompt changes only for a locked server."""
+    session = make_session(FakeClient(), is_locked=locked)
+    session.handle_notification(message)
+    assert session._changed.is_set() is is_noticed
+    await session.wait_for_change(0.001)
+    assert not session._changed.is_set()
+
+
+def make_result(text: str = "x") -> Any:
+    content = [{"type": "text", "text": text}]
+    return types.CallToolResult.model_validate({"content": content})
+
+
+def make_input_request() -> Any:
+    elicitation = types.ElicitRequest(
+        params=types.ElicitRequestFormParams(
+            message="Sure?", requested_schema={"type": "object", "properties": {}}
+        )
+    )
+    return types.InputRequiredResult(
+        input_requests={"q": elicitation}, request_state="s"
+    )
+
+
+async def test_call_returns_the_received_result_without_unset_fields() -> None:
+    client = FakeClient()
+    client.responses = [make_result()]
+    response = await make_session(client).call("a", {"x": 1})
+    assert response["content"] == [{"type": "text", "text": "x"}]
+    assert "structuredContent" not in response
+    assert (client.requests[0].name, client.requests[0].arguments) == ("a", {"x": 1})
+
+
+async def test_input_requests_are_answered_up_to_a_limit_if_a_user_is_available() -> (
+    None
+):
+    client = FakeClient()
+    client.responses = [make_input_request(), make_result()]
+    assert (await make_session(client, True).call("a", {}))["content"]
+    second_request = client.requests[1]
+    assert second_request.request_state == "s"
+    assert second_request.input_responses["q"].content == {"key": "q"}
+    client.responses = [make_input_request()]
+    with pytest.raises(RequestRefusedError, match="and no user can be asked"):
+        await make_session(client).call("a", {})
+    client.responses = [make_input_request() for _ in range(99)]
+    with pytest.raises(
+        RequestRefusedError, match=r"requested input more than \d+ times"
+    ):
+        await make_session(client, True).call("a", {})
+
+
+async def test_header_mismatch_rereads_the_list_and_repeats_the_call_once() -> None:
+    client = FakeClient()
+    client.pages = [make_page()]
+    client.responses = [MCPError(types.HEADER_MISMATCH, "other"), make_result()]
+    assert (await make_session(client).call("a", {}))["content"]
+    client.responses = [MCPError(types.HEADER_MISMATCH, "x"), MCPError(-1, "still")]
+    with pytest.raises(
+        RequestRefusedError, match="the tool's server rejected the request: still"
+    ):
+        await make_session(client).call("a", {})
+    client.responses = [MCPError(-1, "no"), make_result()]
+    with pytest.raises(
+        RequestRefusedError, match="the tool's server rejected the request: no"
+    ):
+        await make_session(client).call("a", {})
+
+
+async def test_only_a_closed_connection_marks_the_session_as_lost() -> None:
+    client = FakeClient()
+    client.responses = [MCPError(types.CONNECTION_CLOSED, "Connection closed")] * 2
+    session = make_session(client)
+    assert not session.is_lost
+    with pytest.raises(
+        RequestRefusedError, match="the connection to the tool's server was lost"
+    ):
+        await session.call("a", {})
+    assert session.is_lost
+    client.responses = [MCPError(-1, "no")]
+    open_session = make_session(client)
+    with pytest.raises(RequestRefusedError):
+        await open_session.call("a", {})
+    assert not open_session.is_lost
+
+
+def test_normalize_definition_preserves_the_fields_in_an_entry() -> None:
+    assert normalize_definition("tools", {**TOOL, "title": None}) == {
+        **TOOL,
+        "title": None,
+    }
+    assert normalize_definition("tools", {"name": 1}) == {"name": 1}
+    assert (
+        normalize_definition("prompts", {"name": "p", "input_schema": 1})["name"] == "p"
+    )

@@ -1,0 +1,67 @@
+"""Recovery of stdio connections: restarts of hanging servers, and kept connections."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.external.conftest import WAIT_TIMEOUT_S, Open, odd_server, wait_until
+from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
+from toolcast_runtime.external import session
+
+
+@pytest.mark.parametrize("is_proxied", [True, False], ids=["proxied", "listed"])
+async def test_hanging_stdio_server_is_restarted_after_two_timeouts(
+    open_tools: Open,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    is_proxied: bool,
+) -> None:
+    monkeypatch.setattr(session, "_PING_TIMEOUT_S", 0.5)
+    server = odd_server("freezing", name="up", is_proxied=is_proxied, call_timeout=0.5)
+    tools = open_tools(server)
+    # A call of `echo` may take as long as the start of the server.
+    timeouts = {"echo": 10, "freeze": 0.5} if is_proxied else {"own": 0.5}
+    specs = [definition(n, proxy="up", timeout=t) for n, t in timeouts.items()]
+    registry = Registry(Package(tmp_path, *specs).load(), providers=[tools])
+    assert (await registry.call_tool("echo", {"text": "a"})).result == "a"
+    for _ in range(2):
+        assert "0.5 s" in str((await registry.call_tool("freeze", {})).error)
+    await wait_until(lambda: "2 calls and a ping got no answer" in caplog.text)
+    async with asyncio.timeout(WAIT_TIMEOUT_S):
+        while (await registry.call_tool("echo", {"text": "b"})).result != "b":
+            await asyncio.sleep(0.05)
+    assert caplog.text.count("it is restarted") == 1
+
+
+async def test_server_that_answers_pings_is_not_restarted(
+    open_tools: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error response to `ping` is an answer, too: only the tool `hang` hangs."""
+    # The other calls may take as long as the start of the server.
+    specs = [definition("hang", proxy="up", timeout=0.3)]
+    specs += [definition(name, proxy="up", timeout=10) for name in ("echo", "secret")]
+    tools = open_tools(odd_server("well", name="up", is_proxied=True))
+    registry = Registry(Package(tmp_path, *specs).load(), providers=[tools])
+    first = (await registry.call_tool("secret", {})).success
+    await asyncio.gather(*(registry.call_tool("hang", {}) for _ in range(6)))
+    assert first and (await registry.call_tool("echo", {"text": "a"})).result == "a"
+    assert "restarted" not in caplog.text and "not connected" not in caplog.text
+
+
+async def test_stdio_server_error_32000_keeps_the_connection(
+    open_tools: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The SDK uses this code for a closed connection, and servers use it for tool errors."""
+    specs = [definition(n, proxy="up") for n in ("answer", "echo")]
+    tools = open_tools(odd_server("well", name="up", is_proxied=True))
+    registry = Registry(Package(tmp_path, *specs).load(), providers=[tools])
+    error = {"error": {"code": -32000, "message": "the printer is off"}}
+    answer = await registry.call_tool("answer", error)
+    assert answer.error == "the tool's server rejected the request: the printer is off"
+    assert (await registry.call_tool("echo", {"text": "a"})).result == "a"
+    assert "not connected" not in caplog.text
