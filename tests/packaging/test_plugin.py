@@ -68,7 +68,7 @@ def test_listed_plugin_adds_fields_a_rule_and_a_target(
     assert "| count_words | Texts | #texts |" in (
         root / "generated/demo/owners.md"
     ).read_text("utf-8")
-    assert "The team that answers for the tool." in toolcast("schema", "tool")
+    assert "The team that owns the tool." in toolcast("schema", "tool")
     assert "toolcast schema --write" in toolcast("check", expect=1)
     toolcast("schema", "--write")
     toolcast("check")
