@@ -48,7 +48,7 @@ def _orders() -> Iterator[list[str]]:
         for part in PARTS:
             messages = [one for one in read_message_set(kind) if one.part == part]
             found = measure_ranking(messages, tools)
-            figures = [*found.top.values(), found.shown, found.shown_tools]
+            figures = [*found.top.values(), found.selected, found.selected_tools]
             name = f"{found.messages} {kind}, {part}"
             yield [name, *(f"{figure:.1%}" for figure in figures)]
 

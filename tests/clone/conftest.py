@@ -68,16 +68,16 @@ class Clone:
         before = signal.signal(signal.SIGALRM, fail)
         signal.alarm(COMMAND_TIMEOUT_S)
         try:
-            done = toolcast(self.root, *arguments)
+            result = toolcast(self.root, *arguments)
         finally:
             signal.alarm(0)
             signal.signal(signal.SIGALRM, before)
             if own_templates:
                 create_environment.cache_clear()
-        for text in (done.stdout, done.stderr):
+        for text in (result.stdout, result.stderr):
             assert not TERMINAL_CONTROLS.search(text), ascii(text)
-        assert done.returncode in (0, 1, 2), done
-        return done
+        assert result.returncode in (0, 1, 2), result
+        return result
 
 
 @pytest.fixture

@@ -131,9 +131,9 @@ def test_control_characters_in_names_are_escaped(clone: Clone, kind: str) -> Non
     location.parent.mkdir(exist_ok=True)
     location.write_text(f"name: {name}\n", encoding="utf-8")
     for arguments in (("check",), ("generate",), ("check", "--format", "github")):
-        done = clone.run(*arguments)
-        assert done.returncode == 1
-        assert "\\x1b]0;owned" in done.stdout + done.stderr
+        result = clone.run(*arguments)
+        assert result.returncode == 1
+        assert "\\x1b]0;owned" in result.stdout + result.stderr
 
 
 def test_control_characters_in_content_are_escaped(clone: Clone) -> None:
@@ -146,8 +146,8 @@ def test_control_characters_in_content_are_escaped(clone: Clone) -> None:
     text = spec.read_text("utf-8")
     comment = f"# yaml-language-server: $schema={ESCAPES}.json\n"
     spec.write_text(comment + text, encoding="utf-8")
-    done = clone.run("schema", "--write")
-    assert "owned" in done.stdout + done.stderr
+    result = clone.run("schema", "--write")
+    assert "owned" in result.stdout + result.stderr
     clone.run("check")
     spec.write_text(text, encoding="utf-8")
     override = clone.root / "templates/registry/registry.py.jinja"

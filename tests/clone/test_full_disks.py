@@ -46,28 +46,28 @@ def test_generate_names_the_unwritable_file_and_changes_no_files(clone: Clone) -
     text = spec.read_text("utf-8").replace("Greet somebody.", "Greet anybody.")
     spec.write_text(text, encoding="utf-8")
     before = read_files(clone.root)
-    done = run_with_file_limit(clone.root, 64, "generate")
-    assert done.returncode == 2
-    assert done.stderr == "error: generated/toy/prompts/preamble.md: File too large\n"
+    result = run_with_file_limit(clone.root, 64, "generate")
+    assert result.returncode == 2
+    assert result.stderr == "error: generated/toy/prompts/preamble.md: File too large\n"
     assert read_files(clone.root) == before
 
 
 def test_new_names_the_unwritable_file_and_changes_no_files(clone: Clone) -> None:
     before = read_files(clone.root)
-    done = run_with_file_limit(clone.root, 64, "new", "wave")
-    assert done.returncode == 2
-    assert done.stderr == (
+    result = run_with_file_limit(clone.root, 64, "new", "wave")
+    assert result.returncode == 2
+    assert result.stderr == (
         "error: specs/toy/wave.yaml: File too large; nothing was written\n"
     )
     assert read_files(clone.root) == before
 
 
 def test_init_names_the_unwritable_file_and_leaves_no_files(tmp_path: Path) -> None:
-    done = run_with_file_limit(tmp_path, 600, "init", "demo")
-    assert done.returncode == 2
+    result = run_with_file_limit(tmp_path, 600, "init", "demo")
+    assert result.returncode == 2
     assert re.fullmatch(
         r"error: specs/demo/\w+\.yaml: File too large; nothing was written\n",
-        done.stderr,
+        result.stderr,
     )
     assert list((tmp_path / "demo").iterdir()) == []
 
@@ -76,20 +76,21 @@ def test_schema_names_the_unwritable_file_and_preserves_it(clone: Clone) -> None
     schema = clone.root / "specs/schemas/tool.schema.json"
     schema.write_text(schema.read_text("utf-8") + "\n", encoding="utf-8")
     before = read_files(clone.root)
-    done = run_with_file_limit(clone.root, 64, "schema", "--write")
-    assert done.returncode == 2
-    assert done.stderr == "error: specs/schemas/tool.schema.json: File too large\n"
+    result = run_with_file_limit(clone.root, 64, "schema", "--write")
+    assert result.returncode == 2
+    assert result.stderr == "error: specs/schemas/tool.schema.json: File too large\n"
     assert read_files(clone.root) == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 @pytest.mark.parametrize("folder", ["generated/toy/tools", "specs/toy"])
 def test_folder_without_write_permission_is_named(clone: Clone, folder: str) -> None:
+    """Exit code 2, with the path of the folder in the message."""
     spec = clone.root / "specs/toy/greet.yaml"
     spec.write_text(spec.read_text("utf-8").replace("Greet s", "Greet S"), "utf-8")
     (clone.root / folder).chmod(0o555)
     command = ("new", "wave") if folder.startswith("specs") else ("generate",)
-    done = clone.run(*command)
+    result = clone.run(*command)
     (clone.root / folder).chmod(0o755)
-    assert done.returncode == 2
-    assert f"error: {folder}/" in done.stderr and "Permission denied" in done.stderr
+    assert result.returncode == 2
+    assert f"error: {folder}/" in result.stderr and "Permission denied" in result.stderr

@@ -74,11 +74,11 @@ def test_planted_file_changes_nothing_outside(clone: Clone, path: str) -> None:
         if path.startswith(("specs/toy", "handlers")):
             commands.append(("new", "wave"))
         for arguments in (*COMMANDS, *commands):
-            done = clone.run(*arguments)
+            result = clone.run(*arguments)
             assert clone.read_outside() == before, (plant.__name__, arguments)
-            assert "Traceback" not in done.stderr, (plant.__name__, arguments)
-            if done.returncode:
-                assert done.stderr.strip(), (plant.__name__, arguments)
+            assert "Traceback" not in result.stderr, (plant.__name__, arguments)
+            if result.returncode:
+                assert result.stderr.strip(), (plant.__name__, arguments)
         # An empty folder at the path of an output is replaced by the output.
         is_replaced = target.is_file() and not target.is_symlink()
         if path in REQUIRED_FILES and plant not in CONTENT_PLANTS and not is_replaced:

@@ -19,7 +19,7 @@ def test_check_imports_no_module_from_the_working_folder(tmp_path: Path) -> None
     (metadata / "entry_points.txt").write_text(ENTRY_POINTS, "utf-8")
     workspace = "version: 1\ntoolsets: [specs]\nextensions: [planted]\n"
     (tmp_path / "toolcast.yaml").write_text(workspace, "utf-8")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "toolcast", "check"],
         cwd=tmp_path,
         capture_output=True,
@@ -27,5 +27,5 @@ def test_check_imports_no_module_from_the_working_folder(tmp_path: Path) -> None
         check=False,
     )
     assert not (tmp_path / "trap-was-sprung").exists()
-    assert done.returncode == 2
-    assert "spec/missing-extension" in done.stderr + done.stdout
+    assert result.returncode == 2
+    assert "spec/missing-extension" in result.stderr + result.stdout

@@ -37,6 +37,7 @@ each_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__
 def test_special_file_is_refused_with_its_path(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
+    """Links, pipes, sockets, devices and folders are not read."""
     path = tmp_path / "place"
     plant(path, outside)
     if not path.is_file():
@@ -59,10 +60,10 @@ def test_pipe_that_replaces_the_file_before_opening_does_not_block(
     path.write_bytes(b"text")
     real_open = os.open
 
-    def swap_and_open(opened: Any, *args: Any, **kwargs: Any) -> int:
+    def swap_and_open(file: Any, *args: Any, **kwargs: Any) -> int:
         path.unlink(missing_ok=True)
         os.mkfifo(path)
-        return real_open(opened, *args, **kwargs)
+        return real_open(file, *args, **kwargs)
 
     monkeypatch.setattr(os, "open", swap_and_open)
     with pytest.raises(NotRegularFileError, match="this is a pipe"):
@@ -112,6 +113,7 @@ def test_file_with_size_zero_in_proc_is_read() -> None:
 def test_planted_override_file_is_an_access_error(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
+    """Links, special files and malformed content at the path of `clients.json`."""
     path = tmp_path / "clients.json"
     plant(path, outside)
     access = Access({"internal": Client(allow="*")}, {})
@@ -128,6 +130,7 @@ def test_planted_override_file_is_an_access_error(
 def test_planted_definition_is_a_definition_error(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
+    """Links, special files and malformed content at the path of a tool's JSON file."""
     package = Package(tmp_path, definition("note"), definition("other"))
     path = package.folder / "note.json"
     clear_path(path)

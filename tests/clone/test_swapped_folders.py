@@ -62,9 +62,9 @@ def test_generate_does_not_write_through_swapped_link(clone: Clone, path: str) -
         for number in range(ROUNDS):
             changed = text.replace("Greet somebody.", f"Greet {number}.")
             spec.write_text(changed, encoding="utf-8")
-            done = clone.run("generate", "--force")
-            assert "Traceback" not in done.stderr
-            codes.add(done.returncode)
+            result = clone.run("generate", "--force")
+            assert "Traceback" not in result.stderr
+            codes.add(result.returncode)
     assert swaps[0], "the folder was never swapped"
     assert clone.read_outside() == before
 
@@ -78,13 +78,13 @@ def test_generate_process_does_not_write_through_a_swapped_link(clone: Clone) ->
             spec.write_text(
                 spec.read_text("utf-8").replace("Greet ", f"Greet {number} "), "utf-8"
             )
-            done = subprocess.run(
+            result = subprocess.run(
                 [sys.executable, "-m", "toolcast", "generate", "--force"],
                 cwd=clone.root,
                 capture_output=True,
                 text=True,
                 timeout=60,
             )
-            assert done.returncode in (0, 1, 2)
-            assert "Traceback" not in done.stderr
+            assert result.returncode in (0, 1, 2)
+            assert "Traceback" not in result.stderr
     assert clone.read_outside() == before

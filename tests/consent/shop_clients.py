@@ -168,7 +168,21 @@ class StatelessClient:
         return result
 
 
-class StdioHandshakeClient:
+class _TextReader:
+    """Methods of handshake clients that return the text of a response."""
+
+    def read_text(self: Any, number: int) -> str:
+        """Return the text of the response to a call."""
+        return get_text(self.read_response(number))
+
+    def call_for_text(
+        self: Any, tool: str, arguments: Mapping[str, Any], **more: Any
+    ) -> str:
+        """Call a tool without answering questions; return the text."""
+        return str(self.read_text(self.start_call(tool, arguments, **more)))
+
+
+class StdioHandshakeClient(_TextReader):
     """Stdio client of a version in which the server sends elicitation requests."""
 
     transport = "stdio"
@@ -198,7 +212,7 @@ class StdioHandshakeClient:
         return self._server.answer(number)
 
 
-class HttpHandshakeClient:
+class HttpHandshakeClient(_TextReader):
     """HTTP client of a handshake version; each call has its own response stream.
 
     Attributes:

@@ -24,10 +24,10 @@ TRANSPORTS = ("stdio", pytest.param("http", marks=pytest.mark.slow))
 
 
 def answer_call(
-    client: StatelessClient, state: str, answer: Any = YES, **more: Any
+    client: StatelessClient, state: str, answer: Any = YES, **kwargs: Any
 ) -> str:
     """Return the text after a call is repeated with this state and this answer."""
-    params = {"arguments": ORDER, **more}
+    params = {"arguments": ORDER, **kwargs}
     responses = {"confirm": answer}
     response = client.call(
         "refund_order", requestState=state, inputResponses=responses, **params
@@ -149,7 +149,7 @@ ATTACKS = [
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_stateless_call_runs_only_after_approval(shop: Shop, transport: str) -> None:
-    """No attack runs a handler; an approval then runs it once."""
+    """Attacks run no handler; an approval then runs it once."""
     with shop.connect_stateless(transport) as client:
         for attack in ATTACKS:
             for text in attack(shop, client):
@@ -203,7 +203,7 @@ def _call_and_answer(client: HandshakeClient, answer: Any) -> str:
     """Start a call, answer its question, and return the text."""
     number = client.start_call("refund_order", ORDER)
     client.answer(client.read_question(), answer)
-    return get_text(client.read_response(number))
+    return client.read_text(number)
 
 
 def send_answers_before_question(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -216,10 +216,8 @@ def send_answers_before_question(shop: Shop, client: HandshakeClient) -> list[st
 
 def send_stateless_approval(shop: Shop, client: HandshakeClient) -> list[str]:
     """Send the answers and state of the stateless version with a call."""
-    more = {"inputResponses": {"confirm": YES}, "requestState": "v1.AAAA"}
-    return [
-        get_text(client.read_response(client.start_call("refund_order", ORDER, **more)))
-    ]
+    kwargs = {"inputResponses": {"confirm": YES}, "requestState": "v1.AAAA"}
+    return [client.call_for_text("refund_order", ORDER, **kwargs)]
 
 
 def answer_expired_question(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -229,14 +227,9 @@ def answer_expired_question(shop: Shop, client: HandshakeClient) -> list[str]:
     ) as impatient:
         number = impatient.start_call("refund_order", ORDER)
         request = impatient.read_question()
-        text = get_text(impatient.read_response(number))
+        text = impatient.read_text(number)
         impatient.answer(request, YES)
-        return [
-            text,
-            get_text(
-                impatient.read_response(impatient.start_call("refund_order", ORDER))
-            ),
-        ]
+        return [text, impatient.call_for_text("refund_order", ORDER)]
 
 
 def answer_concurrent_calls(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -248,10 +241,7 @@ def answer_concurrent_calls(shop: Shop, client: HandshakeClient) -> list[str]:
     assert "second" in second_question["params"]["message"]
     client.answer(first_question, {"action": "decline"})
     client.answer(second_question, {"action": "cancel"})
-    return [
-        get_text(client.read_response(first)),
-        get_text(client.read_response(second)),
-    ]
+    return [client.read_text(first), client.read_text(second)]
 
 
 def answer_question_as_other_client(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -263,7 +253,7 @@ def answer_question_as_other_client(shop: Shop, client: HandshakeClient) -> list
         text = _call_and_answer(other, {"action": "cancel"})
     assert shop.side_effects == []
     client.answer(request, {"action": "decline"})
-    return [text, get_text(client.read_response(number))]
+    return [text, client.read_text(number)]
 
 
 def decline_in_session(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -284,7 +274,7 @@ def approve_after_decline(shop: Shop, client: HandshakeClient) -> list[str]:
     request = client.read_question()
     client.answer(request, {"action": "decline"})
     client.answer(request, YES)
-    return [get_text(client.read_response(number))]
+    return [client.read_text(number)]
 
 
 def approve_after_cancellation(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -311,23 +301,16 @@ def answer_malformed_in_session(shop: Shop, client: HandshakeClient) -> list[str
         with shop.connect_handshake(
             client.transport, capabilities=capabilities
         ) as other:
-            refused.append(
-                get_text(other.read_response(other.start_call("refund_order", ORDER)))
-            )
+            refused.append(other.call_for_text("refund_order", ORDER))
     assert all("has to ask the user first" in text for text in refused)
-    return [get_text(client.read_response(number)), *texts, *refused]
+    return [client.read_text(number), *texts, *refused]
 
 
 def approve_in_session_arguments(shop: Shop, client: HandshakeClient) -> list[str]:
     """Send approval in arguments, as a model could."""
     names = ("confirm", "approve", "confirmed")
     return [
-        get_text(
-            client.read_response(
-                client.start_call("refund_order", {**ORDER, name: True})
-            )
-        )
-        for name in names
+        client.call_for_text("refund_order", {**ORDER, name: True}) for name in names
     ]
 
 
@@ -348,7 +331,7 @@ HANDSHAKE_ATTACKS: list[HandshakeAttack] = [
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_handshake_call_runs_only_after_approval(shop: Shop, transport: str) -> None:
-    """No attack runs a handler; an approval sent twice then runs it once."""
+    """Attacks run no handler; an approval sent twice then runs it once."""
     with shop.connect_handshake(transport) as client:
         for attack in HANDSHAKE_ATTACKS:
             for text in attack(shop, client):
@@ -358,7 +341,7 @@ def test_handshake_call_runs_only_after_approval(shop: Shop, transport: str) -> 
         request = client.read_question()
         client.answer(request, YES)
         client.answer(request, YES)
-        assert get_text(client.read_response(number)) == "refunded A-1 25"
+        assert client.read_text(number) == "refunded A-1 25"
         assert shop.side_effects == ["refunded A-1 25"]
 
 

@@ -50,6 +50,7 @@ def call_tool(client: str, tool: str, token: str | None, **arguments: Any) -> st
 def test_client_confirmed_call_runs_and_is_recorded(
     registry: Registry, shop: Shop
 ) -> None:
+    """A client with `client_confirms` calls over HTTP with its token."""
     text = call_tool("phone", "refund_order", TOKEN, order_id="A-1")
     assert text == "refunded A-1 None" and len(shop.side_effects) == 1
     assert shop.list_approvals("client", "tool", "action") == [
@@ -78,7 +79,7 @@ def test_client_confirmation_requires_the_setting_and_the_token(
 
 
 def test_client_confirmation_requires_http(registry: Registry, shop: Shop) -> None:
-    """In-process and stdio calls have no token, so they are refused."""
+    """Calls in the process and over stdio have no token, so they are refused."""
     response = registry.call_tool_sync("refund_order", {"order_id": "A-1"}, "phone")
     assert "no user can be asked here" in (response.error or "")
     with shop.serve_stdio(LEGACY, "--client", "phone", capabilities={}) as server:
@@ -87,6 +88,7 @@ def test_client_confirmation_requires_http(registry: Registry, shop: Shop) -> No
 
 
 def test_listed_tools_mark_required_user_interaction(registry: Registry) -> None:
+    """Tools that always require confirmation have `anthropic/requiresUserInteraction`."""
     meta = {tool.name: tool.definition.get("_meta") for tool in registry.local_tools}
     assert meta == {
         "refund_order": {"anthropic/requiresUserInteraction": True},

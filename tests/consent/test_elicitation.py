@@ -37,19 +37,20 @@ def _context(
 ) -> Any:
     elicitation = SimpleNamespace(form=form, url=url) if has_elicitation else None
     capabilities = SimpleNamespace(elicitation=elicitation)
-    made = {"client_capabilities": capabilities, "can_send_request": True, **session}
+    members = {"client_capabilities": capabilities, "can_send_request": True, **session}
     return SimpleNamespace(
-        protocol_version=version, request_id=7, session=SimpleNamespace(**made)
+        protocol_version=version, request_id=7, session=SimpleNamespace(**members)
     )
 
 
 def test_protocol_version_selects_elicitation_or_round_trips() -> None:
+    """Handshake versions elicit; the stateless version returns the question."""
     for version, kind in (("2025-11-25", Elicitation), ("2026-07-28", RoundTrips)):
         assert isinstance(make_asker(_context(version), None, None, None), kind)
 
 
 def test_client_that_confirms_by_itself_approves_every_question() -> None:
-    """The first field of the form is true, as the answer of a user who approves."""
+    """Confirmation sets the first field of the form to true."""
     answer = confirm_by_client(QUESTION)
     assert (answer.action, answer.content, answer.is_confirmed_by_client) == (
         "accept",
@@ -109,8 +110,8 @@ async def test_handshake_version_elicits_and_waits_for_the_answer() -> None:
 
 
 def _state(**more: Any) -> str:
-    asked = {"q": QUESTION.digest}
-    return json.dumps({"round": "r1", "asked": asked, "answers": {}, **more})
+    digests = {"q": QUESTION.digest}
+    return json.dumps({"round": "r1", "asked": digests, "answers": {}, **more})
 
 
 def _answer(action: str = "accept", **content: Any) -> types.ElicitResult:
@@ -130,11 +131,11 @@ async def test_stateless_call_returns_all_required_questions_and_their_state() -
         raised.value.put()
     assert len({error.round for error in needed}) == 1
     assert len(needed[0].round) == 32
-    found = ask.build_result()
-    assert found is not None and found.input_requests is not None
-    assert list(found.input_requests) == ["q", "p"]
-    assert found.input_requests["q"].params.message == "How many?"  # type: ignore[union-attr]
-    state = json.loads(found.request_state or "")
+    result = ask.build_result()
+    assert result is not None and result.input_requests is not None
+    assert list(result.input_requests) == ["q", "p"]
+    assert result.input_requests["q"].params.message == "How many?"  # type: ignore[union-attr]
+    state = json.loads(result.request_state or "")
     assert state == {
         "round": needed[0].round,
         "asked": {"q": QUESTION.digest, "p": state["asked"]["p"]},
@@ -167,9 +168,9 @@ async def test_state_carries_earlier_answers_to_the_next_round() -> None:
     with pytest.raises(InputRequiredError) as raised:
         await ask(Question("p", "Why?", FORM, "buy", {}))
     raised.value.put()
-    found = ask.build_result()
-    assert found is not None
-    assert json.loads(found.request_state or "")["answers"] == {"q": known}
+    result = ask.build_result()
+    assert result is not None
+    assert json.loads(result.request_state or "")["answers"] == {"q": known}
     with pytest.raises(InputRequiredError):
         await ask(OTHER)
     later = RoundTrips(_context(), {"q": _answer(n=1)}, _state(), None)
@@ -177,9 +178,9 @@ async def test_state_carries_earlier_answers_to_the_next_round() -> None:
     with pytest.raises(InputRequiredError) as raised:
         await later(Question("p", "Why?", FORM, "buy", {}))
     raised.value.put()
-    found = later.build_result()
-    assert found is not None
-    assert json.loads(found.request_state or "")["answers"] == {
+    result = later.build_result()
+    assert result is not None
+    assert json.loads(result.request_state or "")["answers"] == {
         "q": {"question": QUESTION.digest, "action": "accept", "content": {"n": 1}}
     }
 
@@ -205,7 +206,7 @@ class RecordedNotifications(list[Any]):
 
 
 async def test_progress_values_always_increase() -> None:
-    """An equal or smaller value is raised slightly above the previous one."""
+    """Equal and smaller values are raised slightly above the previous value."""
     sent = RecordedNotifications()
     progress = ProgressNotifications(sent, None)
     await progress(1)
@@ -224,7 +225,7 @@ async def test_progress_values_always_increase() -> None:
 async def test_heartbeat_repeats_the_last_progress_until_the_call_ends(
     monkeypatch: pytest.MonkeyPatch, has_heartbeat: bool
 ) -> None:
-    """Without a heartbeat, nothing is sent."""
+    """Without a heartbeat, no notification is sent."""
     sent = RecordedNotifications()
     interval = "toolcast_runtime.mcp.elicitation.HEARTBEAT_INTERVAL_S"
     monkeypatch.setattr(interval, 0.02)

@@ -18,8 +18,8 @@ TITLED = [{"const": "in", "title": "Inside"}]
 TEXT = {"title": "A", "description": "An a."}
 
 
-def make_form(field: Any, **more: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": {"a": field}, **more}
+def make_form(field: Any, **members: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": field}, **members}
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,7 @@ def make_form(field: Any, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_form_field_is_accepted(field: Any) -> None:
+    """MCP defines booleans, numbers, strings, enums and arrays of enums."""
     assert check_form(make_form(field)) == []
     assert check_form(make_form(field, required=["a"])) == []
     assert check_form(make_form(field, **{"$schema": "x"})) == []

@@ -56,10 +56,8 @@ def test_graph_interrupts_and_resumes_with_answer(
     assert interrupt["arguments"] == {"order_id": "A-1"} and shop.side_effects == []
     answer = {"question": interrupt["question"], **YES}
     state = agent.invoke(Command(resume=answer), THREAD)
-    assert (
-        get_tool_messages(state) == ["refunded A-1 None"]
-        and len(shop.side_effects) == 1
-    )
+    assert get_tool_messages(state) == ["refunded A-1 None"]
+    assert len(shop.side_effects) == 1
     assert shop.list_approvals("client", "tool", "action") == [
         ("desk", "refund_order", "accept")
     ]
@@ -73,10 +71,8 @@ def test_async_graph_interrupts_and_resumes(registry: Registry, shop: Shop) -> N
         answer = {"question": interrupt["question"], **YES}
         return await agent.ainvoke(Command(resume=answer), THREAD)
 
-    assert (
-        get_tool_messages(asyncio.run(run())) == ["refunded A-1 None"]
-        and len(shop.side_effects) == 1
-    )
+    assert get_tool_messages(asyncio.run(run())) == ["refunded A-1 None"]
+    assert len(shop.side_effects) == 1
 
 
 def test_two_handler_questions_interrupt_twice(registry: Registry, shop: Shop) -> None:
@@ -87,10 +83,8 @@ def test_two_handler_questions_interrupt_twice(registry: Registry, shop: Shop) -
     for content in ({"seats": 2}, {"place": "garden"}):
         answer = {"question": get_interrupt(state)["question"], "action": "accept"}
         state = agent.invoke(Command(resume={**answer, "content": content}), THREAD)
-    assert (
-        get_tool_messages(state) == ["booked Monday 2 garden"]
-        and len(shop.side_effects) == 1
-    )
+    assert get_tool_messages(state) == ["booked Monday 2 garden"]
+    assert len(shop.side_effects) == 1
 
 
 @pytest.mark.parametrize(
@@ -168,7 +162,7 @@ def make_single_node_graph(registry: Registry, *is_forward: bool) -> Any:
 def test_rerun_node_does_not_repeat_approved_call(
     registry: Registry, shop: Shop
 ) -> None:
-    """The second run of the node refuses the call of the first run."""
+    """When the node runs again, it refuses the call of the first run."""
     graph = make_single_node_graph(registry)
     state = graph.invoke({"messages": [TWO_REFUNDS]}, THREAD)
     while "__interrupt__" in state:

@@ -16,7 +16,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from tests.consent.shop_clients import YES, HttpHandshakeClient, Shop, get_text
+from tests.consent.shop_clients import YES, HttpHandshakeClient, Shop
 from toolcast_runtime.http import SettingsError
 
 ORDER = {"order_id": "A-1", "amount": 25}
@@ -60,7 +60,7 @@ def test_one_process_application_elicits_answers_in_a_session(shop: Shop) -> Non
         assert client.session is not None
         number = client.start_call("refund_order", ORDER)
         client.answer(client.read_question(), YES)
-        assert get_text(client.read_response(number)) == "refunded A-1 25"
+        assert client.read_text(number) == "refunded A-1 25"
     assert shop.side_effects == ["refunded A-1 25"]
 
 

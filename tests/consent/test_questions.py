@@ -101,7 +101,7 @@ def test_approval_runs_the_call_and_is_recorded_without_secrets(
 def test_answer_other_than_approval_refuses_the_call(
     registry: Registry, shop: Shop, answer: Any, error: str
 ) -> None:
-    """An object that is not an `Answer` counts as no user."""
+    """Objects other than `Answer` count as no user."""
     assert error in call_refund(registry, ScriptedUser(answer))
     assert shop.side_effects == []
 
@@ -244,6 +244,7 @@ def test_question_above_the_limit_is_refused(registry: Registry, shop: Shop) -> 
 def test_handler_questions_have_explicit_or_numbered_names(
     registry: Registry, shop: Shop
 ) -> None:
+    """A question without `name` is named by its number."""
     user = ScriptedUser(
         Answer("accept", {"seats": 4}), Answer("accept", {"place": "garden"})
     )
@@ -299,6 +300,7 @@ def test_unwritable_ledger_refuses_the_call_before_the_question(
 def test_unanswered_question_times_out_and_is_recorded(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The call is refused, and the approval has no answer."""
     monkeypatch.setattr("toolcast_runtime.consent.questions.ANSWER_TIMEOUT_S", 0.05)
 
     async def wait_forever(question: Question) -> Answer:
@@ -379,7 +381,7 @@ def test_workers_and_replicas_require_a_key(shop: Shop, options: list[str]) -> N
 
 
 def test_unconfirmed_call_creates_no_ledger(registry: Registry, shop: Shop) -> None:
-    """The ledger is created only when a question is recorded."""
+    """Only a recorded question creates the ledger."""
     arguments = {"article": "tea", "price": 20}
     registry.call_tool_sync("set_price", arguments, "desk", ask=ScriptedUser())
     assert not Path(shop.location / "ledger.sqlite3").exists()
@@ -421,14 +423,14 @@ def test_answer_after_cancellation_does_not_resume_a_sync_handler(
 ) -> None:
     """The handler's thread cannot be cancelled, so its question raises."""
     reached: list[str] = []
-    ended = threading.Event()
+    is_done = threading.Event()
 
     def book_table(day: str) -> None:
         try:
             current_call().ask_sync(FORM, "Who?")
             reached.append("after the answer")
         finally:
-            ended.set()
+            is_done.set()
 
     async def run() -> None:
         is_asked, may_answer = asyncio.Event(), asyncio.Event()
@@ -447,7 +449,7 @@ def test_answer_after_cancellation_does_not_resume_a_sync_handler(
         with pytest.raises(asyncio.CancelledError):
             await call
         may_answer.set()
-        assert await asyncio.to_thread(ended.wait, 10)
+        assert await asyncio.to_thread(is_done.wait, 10)
 
     registry = replace_handler(registry, monkeypatch, book_table)
     asyncio.run(run())
@@ -457,6 +459,8 @@ def test_answer_after_cancellation_does_not_resume_a_sync_handler(
 def test_sync_handler_that_calls_async_ask_fails(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Otherwise it would continue without an answer."""
+
     def book_table(day: str) -> str:
         current_call().ask(FORM, "Who?")  # type: ignore[unused-coroutine]
         (shop.location / "done.txt").write_text("booked")

@@ -15,7 +15,6 @@ from tests.consent.shop_clients import (
     Shop,
     StdioHandshakeClient,
     call_handshake_http,
-    get_text,
 )
 from tests.mcp.servers import LEGACY
 
@@ -40,9 +39,7 @@ def test_stdio_server_with_open_question_ends_when_its_input_closes(shop: Shop) 
         begin = time.monotonic()
         assert server.end() == 0
         assert time.monotonic() - begin < 20
-        assert "the client did not return the user's answer" in get_text(
-            client.read_response(number)
-        )
+        assert "the client did not return the user's answer" in client.read_text(number)
     assert shop.side_effects == []
 
 
@@ -60,9 +57,8 @@ def test_session_requires_a_client_with_form_elicitation(shop: Shop) -> None:
 def test_question_is_answered_only_in_its_session(shop: Shop) -> None:
     """Answers from other, invented, missing and other endpoints' sessions are ignored."""
     with shop.serve_http() as server:
-        owner, stranger = HttpHandshakeClient(server.url), HttpHandshakeClient(
-            server.url
-        )
+        owner = HttpHandshakeClient(server.url)
+        stranger = HttpHandshakeClient(server.url)
         number = owner.start_call("refund_order", ORDER)
         request = owner.read_question()
         stranger.answer(request, YES)
@@ -74,10 +70,11 @@ def test_question_is_answered_only_in_its_session(shop: Shop) -> None:
         assert other_endpoint.send({"id": request["id"], "result": YES}) == 404
         assert shop.side_effects == []
         owner.answer(request, {"action": "decline"})
-        assert "the user declined" in get_text(owner.read_response(number))
+        assert "the user declined" in owner.read_text(number)
 
 
 def test_closed_connection_cancels_the_call_and_its_question(shop: Shop) -> None:
+    """A later answer has no effect, and the session accepts further calls."""
     with shop.serve_http() as server:
         client = HttpHandshakeClient(server.url)
         number = client.start_call("refund_order", ORDER)
@@ -89,12 +86,12 @@ def test_closed_connection_cancels_the_call_and_its_question(shop: Shop) -> None
         client.answer(request, YES)
         second = client.start_call("refund_order", ORDER)
         client.answer(client.read_question(), {"action": "decline"})
-        assert "the user declined" in get_text(client.read_response(second))
+        assert "the user declined" in client.read_text(second)
         assert shop.side_effects == []
 
 
 def test_deleted_session_accepts_no_answers(shop: Shop) -> None:
-    """Its session ID is unknown afterwards; a new session works."""
+    """Requests with its ID are rejected; a new session works."""
     with shop.serve_http() as server:
         client = HttpHandshakeClient(server.url)
         client.start_call("refund_order", ORDER)
@@ -103,12 +100,12 @@ def test_deleted_session_accepts_no_answers(shop: Shop) -> None:
             assert response.status == 200
         assert client.send({"id": request["id"], "result": YES}) == 404
         rejected = client.start_call("refund_order", ORDER)
-        assert "Session not found" in get_text(client.read_response(rejected))
+        assert "Session not found" in client.read_text(rejected)
         client.session = None
         new_client = HttpHandshakeClient(server.url)
         number = new_client.start_call("refund_order", ORDER)
         new_client.answer(new_client.read_question(), YES)
-        assert get_text(new_client.read_response(number)) == "refunded A-1 25"
+        assert new_client.read_text(number) == "refunded A-1 25"
         assert shop.side_effects == ["refunded A-1 25"]
 
 
@@ -121,13 +118,11 @@ def test_server_limits_open_questions_and_sessions(shop: Shop) -> None:
         requests = [client.read_question() for _ in calls]
         with urllib.request.urlopen(health, timeout=5) as response:
             assert response.status == 200
-        assert REFUSED in get_text(
-            client.read_response(client.start_call("refund_order", ORDER))
-        )
+        assert REFUSED in client.call_for_text("refund_order", ORDER)
         for request in requests:
             client.answer(request, {"action": "cancel"})
         for call in calls:
-            assert "closed the question" in get_text(client.read_response(call))
+            assert "closed the question" in client.read_text(call)
         sessions = [HttpHandshakeClient(server.url).session for _ in range(200)]
         assert sessions.count(None) == 1
         assert shop.side_effects == []
@@ -137,9 +132,7 @@ def test_server_with_several_workers_has_no_sessions(shop: Shop) -> None:
     with shop.serve_http("--workers", "2", package="generated.shop") as server:
         client = HttpHandshakeClient(server.url)
         assert client.session is None
-        assert REFUSED in get_text(
-            client.read_response(client.start_call("refund_order", ORDER))
-        )
+        assert REFUSED in client.call_for_text("refund_order", ORDER)
         assert shop.side_effects == []
 
 

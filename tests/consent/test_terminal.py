@@ -189,7 +189,7 @@ def test_third_invalid_input_cancels_the_question(
 def test_empty_input_uses_default_or_omits_field(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The end of input cancels the question."""
+    """Ctrl-D cancels the question."""
     form = {
         "type": "object",
         "properties": {
@@ -216,6 +216,7 @@ def test_empty_input_uses_default_or_omits_field(
 
 
 def test_terminal_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It exists if its path can be opened."""
     controller, command = pty.openpty()
     monkeypatch.setattr(terminal_module, "_TERMINAL_PATH", os.ttyname(command))
     assert terminal_module.has_terminal()

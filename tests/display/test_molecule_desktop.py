@@ -116,7 +116,7 @@ def test_a_click_moves_the_pointer_to_the_pixel() -> None:
 @pytest.mark.parametrize("place", [(640, 0), (0, 480), (-1, 0)])
 def test_a_click_outside_of_the_display_is_refused(place: tuple[int, int]) -> None:
     before = _pointer()
-    with pytest.raises(ToolError, match="lies outside of the 640 x 480 display"):
+    with pytest.raises(ToolError, match="is outside of the 640 x 480 display"):
         desktop.desktop_click(x=place[0], y=place[1])
     assert _pointer() == before
 
@@ -134,7 +134,7 @@ def test_a_screenshot_shows_what_has_changed(typed: Path, tmp_path: Path) -> Non
     saved = tmp_path / "home" / "screenshots" / "after" / "typing 100%.png"
     assert changed.result == {"path": str(saved), "width": 640, "height": 480}
     assert saved.read_bytes() == image
-    with pytest.raises(ToolError, match="exists already"):
+    with pytest.raises(ToolError, match="already exists"):
         desktop.desktop_screenshot(path="after/typing 100%.png")
 
 
@@ -167,7 +167,7 @@ def test_a_url_is_opened_by_the_browser(
     "url", ["file:///etc/passwd", "javascript:alert(1)", "--help", "https://", ""]
 )
 def test_only_web_addresses_are_opened(url: str) -> None:
-    with pytest.raises(ToolError, match="no http or https address"):
+    with pytest.raises(ToolError, match="not an http or https URL"):
         desktop.desktop_open_url(url=url)
 
 
@@ -195,7 +195,7 @@ def test_without_a_display_the_tools_say_so(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delenv("DISPLAY")
     status = desktop.desktop_status()
     assert not status["available"]
-    assert status["missing"] == ["the variable DISPLAY, which names the X display"]
+    assert status["missing"] == ["the environment variable DISPLAY"]
     for act in (
         lambda: desktop.desktop_click(x=1, y=1),
         lambda: desktop.desktop_type(text="x"),
@@ -203,7 +203,7 @@ def test_without_a_display_the_tools_say_so(monkeypatch: pytest.MonkeyPatch) -> 
         desktop.desktop_screenshot,
         lambda: desktop.desktop_open_url(url="https://example.org/"),
     ):
-        with pytest.raises(ToolError, match="missing the variable DISPLAY"):
+        with pytest.raises(ToolError, match="missing the environment variable DISPLAY"):
             act()
 
 
@@ -213,4 +213,4 @@ def test_a_display_that_does_not_answer_is_not_available(
     monkeypatch.setenv("DISPLAY", ":64999")
     status = desktop.desktop_status()
     assert not status["available"]
-    assert "a display that answers" in status["missing"][0]
+    assert "a display that responds" in status["missing"][0]

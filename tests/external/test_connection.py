@@ -107,7 +107,7 @@ async def connect(
         await connection.close()
 
 
-def read_log_lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+def log_lines(caplog: pytest.LogCaptureFixture) -> list[str]:
     messages = [record.getMessage() for record in caplog.records]
     caplog.clear()
     return [line.removeprefix("external server far: ") for line in messages]
@@ -129,13 +129,13 @@ async def test_connection_state_is_unused_then_up_then_down(
         True,
         ["p_a", "p_b"],
     )
-    assert read_log_lines(caplog) == ["connected; it offers 2 tools"]
+    assert log_lines(caplog) == ["connected; it offers 2 tools"]
     session.lose()
     await wait_until(lambda: connection.state == "down")
     await wait_until(lambda: bool(caplog.records))
     assert dict(connection.tools) == {}
     assert connection.all_names == {"p_a", "p_b"}
-    (line,) = read_log_lines(caplog)
+    (line,) = log_lines(caplog)
     logged, _, delay = line.partition("; next attempt in ")
     assert logged == "not connected: it went away; its 2 tools are not offered"
     assert 0.5 <= float(delay.removesuffix(" s")) <= 1.0
@@ -159,17 +159,17 @@ async def test_at_most_ten_omitted_tools_are_logged_and_only_once(
     logged = "; ".join(
         f"`w{n}` has an `inputSchema` whose `type` is not `object`" for n in range(10)
     )
-    assert read_log_lines(caplog) == [
+    assert log_lines(caplog) == [
         "connected; it offers 0 tools",
         f"tools that are not offered: {logged}{omitted_rest}",
     ]
     session.change(*wrong, entry("a"))
     await wait_until(lambda: "a" in connection.tools)
-    assert read_log_lines(caplog) == []
+    assert log_lines(caplog) == []
     wait_count = session.wait_count
     session.change(entry("a"))
     await wait_until(lambda: session.wait_count > wait_count)
-    assert read_log_lines(caplog) == []
+    assert log_lines(caplog) == []
 
 
 async def test_changed_definitions_are_logged_with_tool_names(
@@ -178,17 +178,15 @@ async def test_changed_definitions_are_logged_with_tool_names(
     session.definitions = [entry(f"t{n}") for n in range(12)]
     connection = connect()
     await connection.start()
-    read_log_lines(caplog)
+    log_lines(caplog)
     changed = [entry(f"t{n}", description="x" * (n > 0)) for n in range(12)]
     session.change(*changed[:2], *session.definitions[2:])
     await wait_until(lambda: connection.tools["t1"].description == "x")
-    assert read_log_lines(caplog) == ["the definitions of these tools changed: t0, t1"]
+    assert log_lines(caplog) == ["the definitions of these tools changed: t0, t1"]
     session.change(*changed)
     await wait_until(lambda: connection.tools["t11"].description == "x")
     names = ", ".join(f"t{n}" for n in range(2, 12))
-    assert read_log_lines(caplog) == [
-        f"the definitions of these tools changed: {names}"
-    ]
+    assert log_lines(caplog) == [f"the definitions of these tools changed: {names}"]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +206,7 @@ async def test_at_most_ten_differences_from_the_lock_are_logged(
     connection = connect(Lock([entry("a")]), on_change=on_change)
     await connection.start()
     assert len(connection.tools) == (1 if verb else count + 1)
-    logged = read_log_lines(caplog)
+    logged = log_lines(caplog)
     hint = (
         f"it {verb or 'is offered anyway'}; help: run `toolcast lock far` for details"
     )
@@ -285,11 +283,11 @@ async def test_external_tool_arguments_and_results_are_validated(
     assert (await connection.call("b", {}, None)).error == "unknown tool `b`"
     refused = await connection.call("a", {}, None)
     assert refused.error == "the arguments of `a` are not valid:\n- `x` is required"
-    read_log_lines(caplog)
+    log_lines(caplog)
     session.result = {"structuredContent": {"y": 1}, "content": []}
     invalid = await connection.call("a", {"x": 1}, None)
     assert invalid.error == "the tool's result does not match its declared schema"
-    assert read_log_lines(caplog) == ["the result of a: `x` is required"]
+    assert log_lines(caplog) == ["the result of a: `x` is required"]
     session.result = {"structuredContent": {"x": 1}, "content": []}
     assert (await connection.call("a", {"x": 1}, None)).result == {"x": 1}
 

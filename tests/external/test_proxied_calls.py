@@ -32,9 +32,10 @@ from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp.results import build_call_result
 
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+LINK = {"type": "resource_link", "uri": "file:///a", "name": "a"}
 
 
-def text_block(content: str) -> dict[str, Any]:
+def text(content: str) -> dict[str, Any]:
     return {"type": "text", "text": content}
 
 
@@ -58,7 +59,7 @@ def make_registry(open_tools: Open, tmp_path: Path) -> Make:
     return make
 
 
-async def call_answer(registry: Registry, **result: Any) -> ToolResponse:
+async def answer(registry: Registry, **result: Any) -> ToolResponse:
     """Call the tool `answer`, which returns this result."""
     return await registry.call_tool("answer", {"result": result})
 
@@ -67,40 +68,34 @@ async def test_text_or_structured_content_becomes_the_result(
     make_registry: Make,
 ) -> None:
     registry = make_registry()
-    assert (await call_answer(registry, content=[])).result == ""
-    content = [text_block("a"), PIXEL]
-    response = await call_answer(
-        registry, content=content, structuredContent={"pages": 3}
-    )
+    assert (await answer(registry, content=[])).result == ""
+    content = [text("a"), PIXEL]
+    response = await answer(registry, content=content, structuredContent={"pages": 3})
     assert (response.result, response.content) == ({"pages": 3}, content)
-    assert (
-        await call_answer(registry, content=[text_block("a"), text_block("b")])
-    ).result == "a\nb"
+    assert (await answer(registry, content=[text("a"), text("b")])).result == "a\nb"
 
 
 async def test_unknown_fields_in_a_content_block_are_dropped(
     make_registry: Make,
 ) -> None:
     known_fields = {"annotations": {"priority": 1.0}, "_meta": {"a.example/b": [1]}}
-    block = {**text_block("a"), **known_fields, "shade": "red"}
-    response = await call_answer(make_registry(), content=[block], hue="blue")
-    assert response.content == [{**text_block("a"), **known_fields}]
+    block = {**text("a"), **known_fields, "shade": "red"}
+    response = await answer(make_registry(), content=[block], hue="blue")
+    assert response.content == [{**text("a"), **known_fields}]
 
 
 async def test_structured_array_is_returned_and_input_request_is_refused_in_2026_07_28(
     make_registry: Make,
 ) -> None:
     registry = make_registry(mode="newest")
-    complete = {"resultType": "complete", "content": [text_block("[1]")]}
-    assert (await call_answer(registry, **complete, structuredContent=[1])).result == [
-        1
-    ]
+    complete = {"resultType": "complete", "content": [text("[1]")]}
+    assert (await answer(registry, **complete, structuredContent=[1])).result == [1]
     input_required = {
         "resultType": "input_required",
         "requestState": "s",
         "inputRequests": {},
     }
-    response = await call_answer(registry, **input_required)
+    response = await answer(registry, **input_required)
     assert response.error == (
         "the tool requests input during the call, and no user can be asked"
     )
@@ -134,12 +129,12 @@ async def test_repeated_input_requests_are_answered_up_to_a_limit() -> None:
 @pytest.mark.parametrize(
     ("content", "fields", "error", "has_content"),
     [
-        ([text_block("jammed")], {}, "jammed", False),
-        ([text_block("jammed"), PIXEL], {}, "jammed", True),
+        ([text("jammed")], {}, "jammed", False),
+        ([text("jammed"), PIXEL], {}, "jammed", True),
         ([PIXEL], {}, "the tool failed", True),
         ([], {}, "the tool failed", False),
         ([], {"structuredContent": {"code": 5}}, '{"code": 5}', True),
-        ([text_block("jammed")], {"structuredContent": {"code": 5}}, "jammed", True),
+        ([text("jammed")], {"structuredContent": {"code": 5}}, "jammed", True),
     ],
 )
 async def test_error_result_includes_its_text_and_content(
@@ -149,14 +144,10 @@ async def test_error_result_includes_its_text_and_content(
     error: str,
     has_content: bool,
 ) -> None:
-    response = await call_answer(
-        make_registry(), content=content, isError=True, **fields
-    )
+    response = await answer(make_registry(), content=content, isError=True, **fields)
     assert response.error == error
     assert response.result == fields.get("structuredContent")
-    assert response.content == (
-        (content or [text_block(error)]) if has_content else None
-    )
+    assert response.content == ((content or [text(error)]) if has_content else None)
 
 
 @pytest.mark.parametrize(
@@ -184,28 +175,46 @@ async def test_error_has_structured_content_only_if_it_matches_the_schema(
     spec = definition("answer", proxy="odd")
     if returns is not None:
         spec["mcp"]["outputSchema"] = returns
-    response = await call_answer(
-        make_registry(spec),
-        content=[text_block("no")],
-        structuredContent=value,
-        isError=True,
+    response = await answer(
+        make_registry(spec), content=[text("no")], structuredContent=value, isError=True
     )
     assert response.error == "no" and response.result == expected
-    assert response.content == [text_block("no")]
+    assert response.content == [text("no")]
     result = build_call_result(response, structured=True)
     assert result.is_error and result.structured_content == expected
+
+
+@pytest.mark.parametrize("content", [[text("a"), text("b")], [PIXEL], [LINK], []])
+@pytest.mark.parametrize(
+    "value", [{}, {"code": None}, [], [1, None], "LIMIT", 0, 1.5, False]
+)
+async def test_structured_content_of_an_error_has_any_type_in_the_newest_revision(
+    make_registry: Make, value: Any, content: list[Any]
+) -> None:
+    response = await answer(
+        make_registry(mode="newest"),
+        resultType="complete",
+        content=content,
+        isError=True,
+        structuredContent=value,
+    )
+    assert response.error and response.result == value
+    assert type(response.result) is type(value)
+    assert response.content == (content or [text(response.error)])
+    result = build_call_result(response, structured=True)
+    assert result.is_error and result.structured_content == value
 
 
 async def test_control_characters_are_escaped_in_errors_but_not_in_results(
     make_registry: Make,
 ) -> None:
     registry = make_registry()
-    content = [text_block("no\x1b[2J\r\n\tat \x9b8m\u00e9"), PIXEL]
-    failed = await call_answer(registry, content=content, isError=True)
+    content = [text("no\x1b[2J\r\n\tat \x9b8m\u00e9"), PIXEL]
+    failed = await answer(registry, content=content, isError=True)
     assert failed.error == "no\\x1b[2J\n\tat \\x9b8m\u00e9"
-    assert failed.content == [text_block(failed.error), PIXEL]
+    assert failed.content == [text(failed.error), PIXEL]
     structured = {"code": "\x9b8m"}
-    failed = await call_answer(
+    failed = await answer(
         registry, content=[], structuredContent=structured, isError=True
     )
     assert failed.error == r'{"code": "\x9b8m"}'
@@ -214,12 +223,12 @@ async def test_control_characters_are_escaped_in_errors_but_not_in_results(
     assert (
         refused.error == r"the tool's server rejected the request: no\x1b]0;title\x07"
     )
-    data = [text_block("\x1b[31mred")]
-    assert (await call_answer(registry, content=data)).result == "\x1b[31mred"
+    data = [text("\x1b[31mred")]
+    assert (await answer(registry, content=data)).result == "\x1b[31mred"
 
 
 @pytest.mark.parametrize(
-    ("answer", "error"),
+    ("reply", "error"),
     [
         ({"error": {"code": -32602, "message": "no such thing"}}, "no such thing"),
         ({"result": {"content": "none"}}, "the tool's result is invalid"),
@@ -227,9 +236,9 @@ async def test_control_characters_are_escaped_in_errors_but_not_in_results(
     ],
 )
 async def test_json_rpc_error_or_invalid_result_fails_the_call(
-    make_registry: Make, answer: dict[str, Any], error: str
+    make_registry: Make, reply: dict[str, Any], error: str
 ) -> None:
-    response = await make_registry().call_tool("answer", answer)
+    response = await make_registry().call_tool("answer", reply)
     assert response.error is not None and error in response.error
 
 
@@ -240,16 +249,10 @@ async def test_result_that_does_not_match_the_spec_schema_is_an_error(
     returns = {"type": "object", "properties": {"pages": {"type": "integer"}}}
     spec["mcp"]["outputSchema"] = returns
     registry = make_registry(spec)
-    assert (
-        await call_answer(registry, content=[], structuredContent={"pages": 1})
-    ).success
-    invalid = await call_answer(
-        registry, content=[], structuredContent={"pages": "all"}
-    )
+    assert (await answer(registry, content=[], structuredContent={"pages": 1})).success
+    invalid = await answer(registry, content=[], structuredContent={"pages": "all"})
     assert invalid.error == "the tool's result does not match its declared schema"
-    failed = await call_answer(
-        registry, content=[text_block("no"), PIXEL], isError=True
-    )
+    failed = await answer(registry, content=[text("no"), PIXEL], isError=True)
     assert failed.error == "no" and failed.content is not None
 
 
@@ -330,12 +333,8 @@ async def test_environment_secrets_are_hidden_in_results_errors_and_tools(
     registry = make_registry(env={"ODD_TOKEN": "${ODD_TOKEN}"})
     result = await registry.call_tool("secret", {})
     assert '"ODD_TOKEN": "[hidden]"' in result.result
-    content_with_secret = [
-        text_block("t0ken-of-the-server is wrong"),
-        text_block("a"),
-        PIXEL,
-    ]
-    failed = await call_answer(registry, content=content_with_secret, isError=True)
+    content = [text("t0ken-of-the-server is wrong"), text("a"), PIXEL]
+    failed = await answer(registry, content=content, isError=True)
     assert "t0ken" not in repr(failed)
     assert "t0ken" not in repr(await registry.list_tools())
 
@@ -344,16 +343,16 @@ async def test_langchain_tool_returns_content_blocks_and_reports_errors(
     make_registry: Make,
 ) -> None:
     tools = LangChainTools(make_registry())
-    answer = tools.get("answer")
-    result = await answer.ainvoke({"result": {"content": [text_block("a"), PIXEL]}})
+    tool = tools.get("answer")
+    result = await tool.ainvoke({"result": {"content": [text("a"), PIXEL]}})
     assert [block["type"] for block in result] == ["text", "image"]
-    error_result = {"content": [text_block("jammed"), PIXEL], "isError": True}
+    error_result = {"content": [text("jammed"), PIXEL], "isError": True}
     call = {
         "type": "tool_call",
         "id": "1",
         "name": "answer",
         "args": {"result": error_result},
     }
-    message = await answer.ainvoke(call)
+    message = await tool.ainvoke(call)
     assert message.status == "error"
     assert message.content == "jammed\n(image/png, which cannot be shown here)"

@@ -11,12 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.external.conftest import (
-    WAIT_TIMEOUT_S,
-    Open,
-    call_tool,
-    wait_until,
-)
+from tests.external.conftest import WAIT_TIMEOUT_S, Open, call_tool, wait_until
 from tests.external.servers.http_servers import PersonalServer
 from tests.external.servers.upstream import Reply, Upstream, make_session_error
 from tests.runtime.packages import Package, definition
@@ -44,7 +39,7 @@ def start_upstream() -> Iterator[Start]:
 
 
 @pytest.fixture
-def make_registry(open_tools: Open, tmp_path: Path) -> Make:
+def proxy(open_tools: Open, tmp_path: Path) -> Make:
     """Return a function that creates a registry of proxied tools of a server `up`."""
 
     def make(server: ExternalServer, *names: str) -> Registry:
@@ -101,14 +96,11 @@ LOST_SESSION_REPLIES = {
     "reply", LOST_SESSION_REPLIES.values(), ids=LOST_SESSION_REPLIES
 )
 async def test_call_with_lost_session_is_repeated_in_new_session(
-    start_upstream: Start,
-    make_registry: Make,
-    reply: Reply,
-    caplog: pytest.LogCaptureFixture,
+    start_upstream: Start, proxy: Make, reply: Reply, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = start_upstream()
     server.unknown_session = reply
-    registry = make_registry(settings(server), "fetch")
+    registry = proxy(settings(server), "fetch")
     for expected_calls in (1, 2, 3):
         assert (await fetch(registry)).result == "hello"
         assert server.calls == expected_calls
@@ -117,12 +109,12 @@ async def test_call_with_lost_session_is_repeated_in_new_session(
 
 
 async def test_lost_session_at_status_200_is_replaced_without_repeating_the_call(
-    start_upstream: Start, make_registry: Make
+    start_upstream: Start, proxy: Make
 ) -> None:
     """Only an HTTP error status shows that the call did not run."""
     server = start_upstream()
     server.unknown_session = make_session_error(200)
-    registry = make_registry(settings(server), "fetch")
+    registry = proxy(settings(server), "fetch")
     await fetch(registry)
     server.sessions.clear()
     assert "Session not found" in str((await fetch(registry)).error)
@@ -130,10 +122,10 @@ async def test_lost_session_at_status_200_is_replaced_without_repeating_the_call
 
 
 async def test_parallel_calls_with_lost_session_share_one_new_session(
-    start_upstream: Start, make_registry: Make
+    start_upstream: Start, proxy: Make
 ) -> None:
     server = start_upstream()
-    registry = make_registry(settings(server), "fetch")
+    registry = proxy(settings(server), "fetch")
     await fetch(registry)
     server.sessions.clear()
     answers = await asyncio.gather(*(fetch(registry) for _ in range(10)))
@@ -142,12 +134,12 @@ async def test_parallel_calls_with_lost_session_share_one_new_session(
 
 
 async def test_call_with_lost_session_is_repeated_only_once(
-    start_upstream: Start, make_registry: Make
+    start_upstream: Start, proxy: Make
 ) -> None:
     """A load balancer that sends each request to another server loses every session."""
     server = start_upstream()
     server.replies = [make_session_error(404)] * 99
-    answer = await fetch(make_registry(settings(server), "fetch"))
+    answer = await fetch(proxy(settings(server), "fetch"))
     assert (
         answer.error
         == (
@@ -160,10 +152,10 @@ async def test_call_with_lost_session_is_repeated_only_once(
 
 @pytest.mark.parametrize("code", [-32000, -32001, -32042, -32099])
 async def test_tool_error_with_a_server_error_code_keeps_the_session(
-    start_upstream: Start, make_registry: Make, code: int
+    start_upstream: Start, proxy: Make, code: int
 ) -> None:
     server = start_upstream()
-    registry = make_registry(settings(server), "fetch")
+    registry = proxy(settings(server), "fetch")
     await fetch(registry)
     error = {"code": code, "message": "the printer is off"}
     body = json.dumps({"jsonrpc": "2.0", "id": "ID", "error": error})
@@ -255,14 +247,14 @@ HTTP_ERRORS = {
 @pytest.mark.parametrize(("reply", "expected"), HTTP_ERRORS.values(), ids=HTTP_ERRORS)
 async def test_http_error_is_in_the_response_and_logged_once(
     start_upstream: Start,
-    make_registry: Make,
+    proxy: Make,
     reply: Reply,
     expected: str,
     is_modern: bool,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = start_upstream(is_modern)
-    registry = make_registry(settings(server), "fetch")
+    registry = proxy(settings(server), "fetch")
     await fetch(registry)
     server.replies = [reply]
     error = str((await fetch(registry)).error)
@@ -278,7 +270,7 @@ async def test_http_error_is_in_the_response_and_logged_once(
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
 async def test_renewed_token_file_is_read_after_http_401(
     start_upstream: Start,
-    make_registry: Make,
+    proxy: Make,
     is_modern: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -286,7 +278,7 @@ async def test_renewed_token_file_is_read_after_http_401(
     server = start_upstream(is_modern)
     file = tmp_path / "token"
     monkeypatch.setenv("UP_TOKEN_FILE", str(file))
-    registry = make_registry(
+    registry = proxy(
         settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
     )
     for token in ("first-token", "second-token", "third-token"):
@@ -302,14 +294,14 @@ async def test_renewed_token_file_is_read_after_http_401(
 
 async def test_expired_token_is_reported_until_it_is_renewed(
     start_upstream: Start,
-    make_registry: Make,
+    proxy: Make,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = start_upstream()
     server.token = "first-token"
     monkeypatch.setenv("UP_TOKEN", "first-token")
-    registry = make_registry(
+    registry = proxy(
         settings(server, headers={"Authorization": "Bearer ${UP_TOKEN:-}"}), "fetch"
     )
     await fetch(registry)
@@ -328,14 +320,14 @@ async def test_expired_token_is_reported_until_it_is_renewed(
 
 async def test_token_refused_while_connecting_is_reported_to_callers(
     start_upstream: Start,
-    make_registry: Make,
+    proxy: Make,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = start_upstream()
     server.token = "right-token"
     monkeypatch.setenv("UP_TOKEN", "wrong-token")
-    registry = make_registry(
+    registry = proxy(
         settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
     )
     answer = await fetch(registry)
@@ -353,7 +345,7 @@ async def test_token_refused_while_connecting_is_reported_to_callers(
 @pytest.mark.parametrize("content", ["token", "\ufefftoken", " token\r\n", "token\n\n"])
 async def test_environment_variable_file_is_read_without_white_space_and_byte_order_mark(
     start_upstream: Start,
-    make_registry: Make,
+    proxy: Make,
     content: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -364,9 +356,7 @@ async def test_environment_variable_file_is_read_without_white_space_and_byte_or
     file.write_text(content, encoding="utf-8", newline="")
     monkeypatch.setenv("UP_TOKEN_FILE", str(file))
     headers = {"Authorization": "Bearer ${UP_TOKEN}"}
-    assert (
-        await fetch(make_registry(settings(server, headers=headers), "fetch"))
-    ).success
+    assert (await fetch(proxy(settings(server, headers=headers), "fetch"))).success
 
 
 @pytest.mark.parametrize(
@@ -374,7 +364,7 @@ async def test_environment_variable_file_is_read_without_white_space_and_byte_or
 )
 async def test_invalid_header_is_logged_by_name_without_its_value(
     start_upstream: Start,
-    make_registry: Make,
+    proxy: Make,
     value: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -385,7 +375,7 @@ async def test_invalid_header_is_logged_by_name_without_its_value(
     server.token = "first-token"
     file = tmp_path / "token"
     monkeypatch.setenv("UP_TOKEN_FILE", str(file))
-    registry = make_registry(
+    registry = proxy(
         settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
     )
     file.write_text("first-token")
@@ -397,9 +387,7 @@ async def test_invalid_header_is_logged_by_name_without_its_value(
     assert (await fetch(registry)).success
     file.write_text(value, encoding="utf-8")
     assert not (
-        await fetch(
-            make_registry(settings(server, headers={"X": "a ${UP_TOKEN}"}), "fetch")
-        )
+        await fetch(proxy(settings(server, headers={"X": "a ${UP_TOKEN}"}), "fetch"))
     ).success
     assert (
         "the header X has a line break or a character outside of ASCII" in caplog.text
@@ -410,7 +398,7 @@ async def test_invalid_header_is_logged_by_name_without_its_value(
 @pytest.mark.parametrize("content", [None, "", "   \n", "x" * 100_000])
 async def test_unreadable_environment_variable_file_is_named_in_the_log(
     start_upstream: Start,
-    make_registry: Make,
+    proxy: Make,
     content: str | None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -422,6 +410,6 @@ async def test_unreadable_environment_variable_file_is_named_in_the_log(
     monkeypatch.setenv("UP_TOKEN_FILE", str(file))
     headers = {"Authorization": "Bearer ${UP_TOKEN:-none}"}
     assert not (
-        await fetch(make_registry(settings(start_upstream(), headers=headers), "fetch"))
+        await fetch(proxy(settings(start_upstream(), headers=headers), "fetch"))
     ).success
     assert "the file that UP_TOKEN_FILE names is empty or cannot be read" in caplog.text

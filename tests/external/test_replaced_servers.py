@@ -12,13 +12,13 @@ from tests.external.test_recovery import (
     Make,
     Start,
     fetch,
-    make_registry,
+    proxy,
     read_warnings,
     settings,
     start_upstream,
 )
 
-__all__ = ["make_registry", "start_upstream"]
+__all__ = ["proxy", "start_upstream"]
 
 
 @pytest.mark.parametrize(
@@ -27,14 +27,14 @@ __all__ = ["make_registry", "start_upstream"]
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
 async def test_call_succeeds_after_a_restart_with_another_protocol_version(
     start_upstream: Start,
-    make_registry: Make,
+    proxy: Make,
     is_modern: bool,
     reply: Reply,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = start_upstream(is_modern)
     server.unknown_session = reply
-    registry = make_registry(settings(server), "fetch")
+    registry = proxy(settings(server), "fetch")
     for is_modern_now in (is_modern, not is_modern, is_modern):
         server.is_modern = is_modern_now
         server.sessions.clear()
@@ -44,11 +44,11 @@ async def test_call_succeeds_after_a_restart_with_another_protocol_version(
 
 @pytest.mark.parametrize("code", [-32602, -32603, -32020, -32042])
 async def test_tool_error_from_a_stateless_server_does_not_repeat_discovery(
-    start_upstream: Start, make_registry: Make, code: int
+    start_upstream: Start, proxy: Make, code: int
 ) -> None:
     """MCP 2026-07-28 sends ordinary errors with the HTTP status 400 or 404."""
     server = start_upstream(is_modern=True)
-    registry = make_registry(settings(server), "fetch")
+    registry = proxy(settings(server), "fetch")
     await fetch(registry)
     error = {"code": code, "message": "no such printer"}
     body = json.dumps({"jsonrpc": "2.0", "id": "ID", "error": error})
@@ -61,14 +61,11 @@ async def test_tool_error_from_a_stateless_server_does_not_repeat_discovery(
 
 @pytest.mark.parametrize("stream", [": hi\n\n", "id: 1\nretry: 1\ndata:\n\n", ""])
 async def test_session_lost_during_a_call_is_replaced_without_repeating_the_call(
-    start_upstream: Start,
-    make_registry: Make,
-    stream: str,
-    caplog: pytest.LogCaptureFixture,
+    start_upstream: Start, proxy: Make, stream: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The call may have run already."""
     server = start_upstream()
-    registry = make_registry(settings(server), "fetch")
+    registry = proxy(settings(server), "fetch")
     await fetch(registry)
     server.ends_sessions = True
     server.replies = [Reply(200, stream, (("Content-Type", "text/event-stream"),))]

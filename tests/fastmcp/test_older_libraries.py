@@ -51,6 +51,9 @@ def test_lists_of_older_libraries_are_imported_with_stubs(
     text = (tmp_path / "handlers/shop.py").read_text("utf-8")
     assert text.count("raise NotImplementedError(") == count
     assert "adapt" not in text
+    # The version of the library, which SDK 1 reports, is not the server's.
+    settings = (tmp_path / "specs/shop/toolset.yaml").read_text("utf-8")
+    assert "1.30.0" not in settings
     run(tmp_path, "generate")
     run(tmp_path, "check")
     command = shlex.join([python, "-m", f"{package}.server"])

@@ -96,15 +96,15 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-kept = InMemorySpanExporter()
+exporter = InMemorySpanExporter()
 provider = TracerProvider()
-provider.add_span_processor(SimpleSpanProcessor(kept))
+provider.add_span_processor(SimpleSpanProcessor(exporter))
 trace.set_tracer_provider(provider)
 from generated.kirishima.registry import call_tool_sync
 call_tool_sync("get_personality", {}, "copilot")
 call_tool_sync("memory", {"action": "s3cret"}, "internal")
 print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
-                  for s in kept.get_finished_spans()]))
+                  for s in exporter.get_finished_spans()]))
 """
     process = subprocess.run(
         [sys.executable, "-c", program],

@@ -19,9 +19,9 @@ Tool = dict[str, Any]
 
 def run_toolcast(root: Path, *arguments: str, code: int = 0) -> str:
     """Run a command, check its exit code, and return its output."""
-    done = toolcast(root, *arguments)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    result = toolcast(root, *arguments)
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout + result.stderr
 
 
 def run_import(root: Path, *arguments: str, code: int = 0) -> str:

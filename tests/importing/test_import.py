@@ -25,9 +25,9 @@ LISTS = sorted((ROOT / "tests/corpus/mcp").glob("*.json"))
 FAST_LISTS = {"mcp-server-git", "server-everything"}
 
 
-def write_list(path: Path, tools: list[dict[str, Any]], **more: Any) -> str:
+def write_list(path: Path, tools: list[dict[str, Any]], **members: Any) -> str:
     """Write a list with further members of the response, and return the file's name."""
-    path.write_text(json.dumps({"tools": tools, **more}), "utf-8")
+    path.write_text(json.dumps({"tools": tools, **members}), "utf-8")
     return path.name
 
 
@@ -110,6 +110,7 @@ def test_unusual_numbers_and_strings_are_preserved(name: str, tmp_path: Path) ->
 
 
 def test_import_writes_readable_specs_and_settings(tmp_path: Path) -> None:
+    """All written YAML files have exactly the expected content."""
     info = {"name": "clinic", "title": "The clinic", "version": "2.1.0"}
     name = write_list(
         tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind."
@@ -261,11 +262,11 @@ def test_list_without_valid_tools_creates_no_files(
     tools: list[dict[str, Any]], message: str, tmp_path: Path
 ) -> None:
     name = write_list(tmp_path / "a.json", tools)
-    done = toolcast(tmp_path, "import", name, "--toolset", "things")
-    assert done.returncode in (1, 2)
-    assert message in done.stdout + done.stderr
-    assert "nothing was written" in done.stderr
-    assert "Traceback" not in done.stderr
+    result = toolcast(tmp_path, "import", name, "--toolset", "things")
+    assert result.returncode in (1, 2)
+    assert message in result.stdout + result.stderr
+    assert "nothing was written" in result.stderr
+    assert "Traceback" not in result.stderr
     assert not read_yaml_files(tmp_path)
 
 
@@ -283,9 +284,9 @@ def test_import_through_a_linked_folder_is_refused_with_help(tmp_path: Path) -> 
     name = write_list(tmp_path / "a.json", [TOOL])
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "specs").symlink_to(tmp_path / "elsewhere")
-    done = toolcast(tmp_path, "import", name, "--toolset", "things")
-    assert (done.returncode, done.stdout) == (1, "")
-    first_line, *other_lines = done.stderr.splitlines()
+    result = toolcast(tmp_path, "import", name, "--toolset", "things")
+    assert (result.returncode, result.stdout) == (1, "")
+    first_line, *other_lines = result.stderr.splitlines()
     assert first_line.startswith("error: a folder of specs/")
     assert other_lines == ["  help: edit the target of the link", "nothing was written"]
     assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -118,6 +118,7 @@ def test_byte_order_mark_is_ignored() -> None:
 
 
 def test_at_most_twenty_problems_are_listed() -> None:
+    """The last line has the number of the other problems."""
     with pytest.raises(ListingError) as error:
         parse_source(make_list(*(f"a b {n}" for n in range(1000))), "x.json")
     lines = str(error.value).split("\n")

@@ -42,6 +42,7 @@ def test_conflict_report_equals_expected_file(
 
 
 def test_remaining_conflicts_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    """Tools with a preferred source are not counted, and the exit code is 1."""
     code, message = exit_merge(capsys, "memory=3", "github_issue=tools.json")
     assert code == 1
     assert "9 conflicts in 8 tools; nothing was written\n" in message
@@ -64,6 +65,7 @@ def test_resolved_conflicts_are_reported(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_equal_sources_need_no_preference(capsys: pytest.CaptureFixture[str]) -> None:
+    """Their merge has the same tools and reports no conflict."""
     data = Path("tools.json").read_bytes()
 
     first, second = parse_source(data, "a.json"), parse_source(data, "b.json")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.importing.imports import run_import, run_toolcast
+from toolcast.importing.formats import source_from_server
 from toolcast.importing.handler_module import plan_handlers
 from toolcast.importing.python_server import (
     PythonServer,
@@ -256,6 +257,7 @@ def test_second_import_reports_handlers_to_add_or_remove(imported_copy: Path) ->
 
 
 def test_own_fields_stay_after_an_import(imported_copy: Path) -> None:
+    """A changed handler and an added permission are not overwritten."""
     path = imported_copy / "specs/shop/add.yaml"
     text = path.read_text("utf-8").replace("handlers.shop:add", "handlers.own:add")
     path.write_text(f"{text}permission: math\n", "utf-8")
@@ -301,6 +303,7 @@ def test_check_compares_adapted_function_signatures(
 def test_missing_adapter_source_is_a_finding(
     imported_copy: Path, old: str, new: str, message: str
 ) -> None:
+    """The `source` of `@adapt` must exist, except in other distributions."""
     path = imported_copy / "handlers/shop.py"
     path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
     # Modules of other distributions are not checked.
@@ -357,6 +360,16 @@ def plan_module(root: Path, server: PythonServer | None) -> str:
     text = plan.files["handlers/shop.py"].decode()
     ast.parse(text)
     return text + "\n".join(plan.notes)
+
+
+@pytest.mark.parametrize(("reported", "own"), [("4.0.9", ""), ("1.2", "1.2")])
+def test_version_of_the_library_is_not_the_version_of_the_server(
+    reported: str, own: str
+) -> None:
+    """The environment of `--interpreter` can have another version of the library."""
+    listing = ServerListing("shop", server_info={"name": "shop", "version": reported})
+    server = make_python_server(version="4.0.9")
+    assert source_from_server(listing, server).server_version == own
 
 
 def test_handlers_module_is_valid_with_any_names(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def project(make_project: Callable[..., Project]) -> Project:
 def test_conflicting_sources_require_a_preference(project: Project) -> None:
     """Without it, the conflicts are listed and no file is written."""
     before = read_files(project.root)
-    done = project.toolcast("import", *FILES, "--toolset", "assistant")
-    assert done.returncode == 1
-    assert done.stderr == (FOLDER / "expected.txt").read_text("utf-8")
+    result = project.toolcast("import", *FILES, "--toolset", "assistant")
+    assert result.returncode == 1
+    assert result.stderr == (FOLDER / "expected.txt").read_text("utf-8")
     assert read_files(project.root) == before
 
 
@@ -41,8 +41,8 @@ def test_specs_are_written_from_the_preferred_source(project: Project) -> None:
     """A second import changes no file."""
     preferences = ("--prefer", "mcp_tools.json", "--prefer", "smarthome=1")
     arguments = ("import", *FILES, "--toolset", "assistant", *preferences)
-    done = project.toolcast(*arguments)
-    assert done.returncode == 0, done.stderr
+    result = project.toolcast(*arguments)
+    assert result.returncode == 0, result.stderr
     toolset = load_toolset(project.root, "assistant")
     assert (
         sorted(tool.name for tool in toolset.tools)
@@ -68,10 +68,10 @@ def test_invalid_tool_names_are_refused_with_a_short_escaped_error(
 ) -> None:
     project.write("list.json", json.dumps([{"name": name, "inputSchema": {}}]))
     before = read_files(project.root)
-    done = project.toolcast("import", "list.json", "--toolset", "toy")
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: list.json: `")
-    assert "\x1b" not in done.stderr and len(done.stderr) < 1000
+    result = project.toolcast("import", "list.json", "--toolset", "toy")
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: list.json: `")
+    assert "\x1b" not in result.stderr and len(result.stderr) < 1000
     assert read_files(project.root) == before
 
 
@@ -81,8 +81,8 @@ def test_all_unreadable_sources_are_reported_together(project: Project) -> None:
     os.mkfifo(project.root / "pipe")
     before = read_files(project.root)
     sources = ("cut.json", "page.json", "pipe", "specs", "nothing.json", "tools.json")
-    done = project.toolcast("import", *sources, "--toolset", "toy")
-    assert done.returncode == 2
+    result = project.toolcast("import", *sources, "--toolset", "toy")
+    assert result.returncode == 2
     for message in (
         "cut.json:1:11: not JSON: Expecting value",
         "page.json:1:1: not JSON: Expecting value",
@@ -91,5 +91,5 @@ def test_all_unreadable_sources_are_reported_together(project: Project) -> None:
         "specs: this is a folder, not a regular file",
         "nothing.json: No such file or directory",
     ):
-        assert message in done.stderr
+        assert message in result.stderr
     assert read_files(project.root) == before

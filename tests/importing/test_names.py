@@ -124,7 +124,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("version", ERAS)
 def test_server_offers_tools_with_similar_names(project: Path, version: str) -> None:
     expected: list[Mapping[str, Any]] = json.loads((project / "list.json").read_text())
-    with stdio_server(project, "generated.users", version=version) as server:
+    with stdio_server(project, "generated.users", era=version) as server:
         assert json.dumps(server.request("tools/list")["result"]["tools"]) == (
             json.dumps(expected)
         )

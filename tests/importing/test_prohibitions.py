@@ -45,6 +45,7 @@ def append_text(root: Path, file: str | Path, text: str) -> None:
 
 @pytest.mark.parametrize("clients", DENY.values(), ids=DENY)
 def test_import_preserves_deny_for_absent_tool(clients: str, tmp_path: Path) -> None:
+    """A denied tool that a server lists again is still not offered."""
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     path = tmp_path / TOOLSET
     text = path.read_text("utf-8").replace("mcp: {}", "mcp: {client: x}")
@@ -55,10 +56,10 @@ def test_import_preserves_deny_for_absent_tool(clients: str, tmp_path: Path) -> 
     text = path.read_text("utf-8")
     has_comment = "# Kept by an import" in text
     assert has_comment == ("Never." not in text and "a_*" not in text)
-    found = toolcast(tmp_path, "generate")
-    assert found.returncode == 0 and "name/retired-name-used" not in found.stderr
-    found = toolcast(tmp_path, "check")
-    assert ("access/absent-tool" in found.stderr) == ("a_*" not in clients), found
+    result = toolcast(tmp_path, "generate")
+    assert result.returncode == 0 and "name/retired-name-used" not in result.stderr
+    result = toolcast(tmp_path, "check")
+    assert ("access/absent-tool" in result.stderr) == ("a_*" not in clients), result
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     toolset = load_toolset(tmp_path)
     [restored] = [tool for tool in toolset.tools if tool.name == "a_b"]
@@ -91,8 +92,8 @@ def test_import_preserves_exclusion_for_absent_tool(entry: str, tmp_path: Path) 
 def test_unknown_names_that_are_not_reserved_stay_errors(tmp_path: Path) -> None:
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     append_text(tmp_path, TOOLSET, "clients:\n  x: {allow: [c, zz], deny: [a_bc]}\n")
-    found = toolcast(tmp_path, "generate").stderr
-    assert found.count("error: access/unknown-tool") == 2
+    result = toolcast(tmp_path, "generate").stderr
+    assert result.count("error: access/unknown-tool") == 2
 
 
 AMOUNT = {"type": "number", "description": "Sum."}

@@ -60,19 +60,19 @@ def test_list_from_public_report_generates_code(name: str, tmp_path: Path) -> No
     """Rejected tools are reported, and the generated code passes ruff's default rules."""
     tools, reports = EXPECTED[name]
     shutil.copy(LISTS / f"{name}.json", tmp_path / "list.json")
-    done = toolcast(tmp_path, "import", "list.json", "--toolset", "probe")
-    output = done.stdout + done.stderr
+    result = toolcast(tmp_path, "import", "list.json", "--toolset", "probe")
+    output = result.stdout + result.stderr
     # A file without any valid tool is not a list.
     is_list = name != "parameter-definitions"
-    assert done.returncode == (int(bool(reports)) if is_list else 2), output
+    assert result.returncode == (int(bool(reports)) if is_list else 2), output
     assert [report for report in reports if report not in output] == []
     assert output.count("not imported") == (len(reports) if tools else 0)
     specs = {path.stem for path in (tmp_path / "specs/probe").glob("*.yaml")}
     assert specs == ({*tools, "toolset"} if tools else set())
     if not tools:
         return
-    done = toolcast(tmp_path, "generate")
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = toolcast(tmp_path, "generate")
+    assert result.returncode == 0, result.stdout + result.stderr
     command = [sys.executable, "-m", "ruff", "check", "--isolated", "generated"]
     linted = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert linted.returncode == 0, linted.stdout

@@ -52,6 +52,7 @@ def run_git(root: Path, *arguments: str) -> None:
 def test_added_changed_and_removed_members_are_reproduced(
     pair: tuple[str, str], tmp_path: Path
 ) -> None:
+    """For each pair of optional members, definitions equal the list after each import."""
     first, second = ({member: MEMBERS[member][0]} for member in pair)
     changed = {member: MEMBERS[member][1] for member in reversed(pair)}
     for members in (
@@ -73,6 +74,7 @@ def test_added_changed_and_removed_members_are_reproduced(
 def test_released_server_versions_are_reproduced_in_both_directions(
     folder: Path, tmp_path: Path
 ) -> None:
+    """Definitions equal the list after an upgrade and a downgrade."""
     old, new = (json.loads((folder.parent / f"{n}.json").read_text()) for n in VERSIONS)
     for version in (old, new, old):
         write_import(tmp_path, version, force=True)
@@ -199,6 +201,7 @@ def test_removed_tools_are_removed_from_client_allow_lists(tmp_path: Path) -> No
 
 
 def test_unlisted_replacement_for_a_deprecated_tool_is_an_error(tmp_path: Path) -> None:
+    """A `deprecated.replacement` must exist, so no file is written."""
     import_list(tmp_path, make_tools("a", "b", "c"))
     spec = tmp_path / "specs/things/a.yaml"
     deprecation = "deprecated: {replacement: c, since: '2'}\n"
@@ -284,16 +287,18 @@ def test_invalid_tool_is_rejected_and_other_tools_are_imported(
     assert sorted(load_tools(tmp_path)) == ["a", "c"]
     import_list(tmp_path, make_tools("a", "b", "c"))
     before = (tmp_path / "specs/things/b.yaml").read_bytes()
-    done = import_list(
+    result = import_list(
         tmp_path, [make_tool("a", title="A"), *invalid_tools, make_tool("c")], code=1
     )
-    assert "changed: `a`: title" in done and reason in done
+    assert "changed: `a`: title" in result and reason in result
     if invalid_tools[0]["name"] == "b":
         assert (tmp_path / "specs/things/b.yaml").read_bytes() == before
     (tmp_path / "list.json").write_text(json.dumps(invalid_tools))
-    done = toolcast(tmp_path, "import", "list.json", "--toolset", "others").stderr
-    assert reason in done and "\nnothing was written\n" in done and "\\n" not in reason
-    assert "\nerror" not in done
+    result = toolcast(tmp_path, "import", "list.json", "--toolset", "others").stderr
+    assert (
+        reason in result and "\nnothing was written\n" in result and "\\n" not in reason
+    )
+    assert "\nerror" not in result
     assert not (tmp_path / "specs/others").exists()
 
 

@@ -92,11 +92,11 @@ def test_dumped_members_become_spec_fields(
     dumped = mcp_types.Tool.model_validate(tool).model_dump()
     for name, value in (("dump.json", dumped), ("wire.json", tool)):
         (tmp_path / name).write_text(json.dumps([value]), "utf-8")
-    done = toolcast(tmp_path, "import", "dump.json", "--toolset", "probe")
-    assert done.returncode == 0, done.stderr
-    assert "not imported" not in done.stdout + done.stderr
-    done = toolcast(tmp_path, "diff", "dump.json", "wire.json")
-    assert done.stdout.startswith("no change"), done.stdout
+    result = toolcast(tmp_path, "import", "dump.json", "--toolset", "probe")
+    assert result.returncode == 0, result.stderr
+    assert "not imported" not in result.stdout + result.stderr
+    result = toolcast(tmp_path, "diff", "dump.json", "wire.json")
+    assert result.stdout.startswith("no change"), result.stdout
 
 
 ANTHROPIC_TOOL: dict[str, Any] = {"name": "a", "input_schema": {"type": "object"}}
@@ -121,10 +121,10 @@ def test_members_that_are_not_imported_are_compared_by_diff(
 ) -> None:
     (tmp_path / "old.json").write_text(json.dumps([tool]), "utf-8")
     (tmp_path / "new.json").write_text(json.dumps([{**tool, **members}]), "utf-8")
-    done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", "json")
-    changes = json.loads(done.stdout)["changes"]
+    result = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", "json")
+    changes = json.loads(result.stdout)["changes"]
     name = "examples" if "input_examples" in members else next(iter(members))
-    assert any(name in change["message"] for change in changes), done.stdout
+    assert any(name in change["message"] for change in changes), result.stdout
 
 
 def test_chat_completions_settings_are_read_for_comparison() -> None:

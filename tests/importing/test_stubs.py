@@ -37,18 +37,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run_python(project: Path, *arguments: str) -> str:
     """Run Python in the project and return its output."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, *arguments], cwd=project, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 @pytest.mark.parametrize("version", ERAS)
 def test_server_lists_tools_without_handlers_and_fails_their_calls(
     project: Path, version: str
 ) -> None:
-    with stdio_server(project, "generated.git", version=version) as server:
+    with stdio_server(project, "generated.git", era=version) as server:
         assert len(server.request("tools/list")["result"]["tools"]) == 12
         answer = server.call("git_status", {"repo_path": "."})["result"]
         assert answer["isError"] is True
@@ -60,10 +60,10 @@ def test_server_lists_tools_without_handlers_and_fails_their_calls(
 
 def test_call_command_reports_the_missing_handler(project: Path) -> None:
     arguments = ["-m", "toolcast", "call", "git_status", "repo_path=."]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, *arguments], cwd=project, capture_output=True, text=True
     )
-    assert (done.returncode, done.stderr) == (1, f"error: {ERROR}\n")
+    assert (result.returncode, result.stderr) == (1, f"error: {ERROR}\n")
 
 
 def test_langchain_tool_reports_the_missing_handler(project: Path) -> None:

@@ -1,4 +1,4 @@
-"""Contents of resources and prompts are read from live servers and compared."""
+"""Contents of resources and prompts: requests to live servers, and comparison."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from toolcast.mcp_client.contents import (
-    compare_contents,
-    encode_content,
-    list_requests,
-)
+from toolcast.mcp_client.contents import compare_contents, encode_content, list_requests
 from toolcast.mcp_client.server_listing import ContentKey, ServerListing
 
 CLOCK = ("resource", "shop://clock")
@@ -24,7 +20,7 @@ def make_listing(**contents: str | None) -> ServerListing:
     return ServerListing("shop", contents=keyed)
 
 
-def test_required_arguments_of_prompts_are_texts() -> None:
+def test_prompts_are_requested_with_text_for_required_arguments() -> None:
     arguments = [
         {"name": "item", "required": True},
         {"name": "tone"},
@@ -44,7 +40,7 @@ def test_required_arguments_of_prompts_are_texts() -> None:
     ]
 
 
-def test_order_and_metadata_of_results_do_not_matter() -> None:
+def test_encoded_content_ignores_key_order_and_metadata() -> None:
     block = {"uri": "shop://policy", "text": "x", "_meta": {"a": 1}}
     first = {"contents": [block], "ttlMs": 0}
     second = {"_meta": {}, "contents": [{"text": "x", "uri": "shop://policy"}]}
@@ -54,7 +50,7 @@ def test_order_and_metadata_of_results_do_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("theirs", "second", "ours", "says", "is_permitted"),
+    ("theirs", "second", "ours", "message", "is_permitted"),
     [
         ("a", "a", "b", "the content is b, but the original has a", False),
         ("a", "a", None, "only the generated server returns an error", False),
@@ -65,11 +61,11 @@ def test_order_and_metadata_of_results_do_not_matter() -> None:
         ("at 9", "at 10", "by 11", "every start: `--exclude` skips it", False),
     ],
 )
-def test_differences_of_contents_are_reported(
+def test_content_difference_is_reported_and_excluded_by_uri(
     theirs: str | None,
     second: str | None,
     ours: str | None,
-    says: str,
+    message: str,
     is_permitted: bool,
 ) -> None:
     original = replace(
@@ -77,7 +73,7 @@ def test_differences_of_contents_are_reported(
     )
     [difference] = compare_contents(original, make_listing(clock=ours))
     assert (difference.key, difference.is_permitted) == (CLOCK, is_permitted)
-    assert says in difference.message
+    assert message in difference.message
     assert not list(compare_contents(original, make_listing(clock=ours), [CLOCK[1]]))
 
 

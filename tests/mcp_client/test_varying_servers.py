@@ -213,8 +213,6 @@ def test_unreviewed_text_in_any_field_is_at_least_risky(field: str) -> None:
     live = parse_saved_listing(json.dumps([after]).encode(), "after")
     comparison = compare_listings(before, live, ListingOwner("t", "f")).changes
     assert max(change.grades.worst for change in comparison) >= Grade.RISKY
-    workspaces = build_list_workspace(before, "before"), build_list_workspace(
-        live, "after"
-    )
-    compared = compare_tool_lists(workspaces, (before, live))
+    sides = build_list_workspace(before, "before"), build_list_workspace(live, "after")
+    compared = compare_tool_lists(sides, (before, live))
     assert max(change.grades.worst for change in compared.changes) >= Grade.RISKY

@@ -282,10 +282,8 @@ def test_change_message_for_a_resource_field_has_the_old_and_new_value(
         parse_listing({"tools": [], "resources": [{**PAGE, **members}]}, "list", ())
         for members in (old, new)
     )
-    comparison = compare_listings(
-        before, after, ListingOwner("toy", "toy/toolset.yaml")
-    )
-    assert [change.message for change in comparison.changes] == [text]
+    result = compare_listings(before, after, ListingOwner("toy", "toy/toolset.yaml"))
+    assert [change.message for change in result.changes] == [text]
 
 
 @pytest.mark.parametrize(
@@ -312,7 +310,5 @@ def test_annotation_change_without_effect_is_reported_with_both_values(
         parse_listing({"tools": [{**SEND, **members}]}, "list", ())
         for members in (old, new)
     )
-    comparison = compare_listings(
-        before, after, ListingOwner("toy", "toy/toolset.yaml")
-    )
-    assert [change.message for change in comparison.changes] == [text]
+    result = compare_listings(before, after, ListingOwner("toy", "toy/toolset.yaml"))
+    assert [change.message for change in result.changes] == [text]

@@ -47,13 +47,13 @@ class RoutingFigures:
     Attributes:
         messages: the number of messages.
         complete: the fraction of messages for which every required tool is selected.
-        shown: the average fraction of the routed tools that is selected.
+        selected: the average fraction of the routed tools that is selected.
         missed: the messages for which a required tool is not selected.
     """
 
     messages: int
     complete: float
-    shown: float
+    selected: float
     missed: tuple[Message, ...]
 
 
@@ -104,6 +104,6 @@ def measure_routes(
     missed = tuple(
         message for message, route in routed if not message.needed <= set(route.names)
     )
-    shown = [len(route.names) / len(tools[m.catalog]) for m, route in routed]
+    selected = [len(route.names) / len(tools[m.catalog]) for m, route in routed]
     count = len(routed)
-    return RoutingFigures(count, 1 - len(missed) / count, sum(shown) / count, missed)
+    return RoutingFigures(count, 1 - len(missed) / count, sum(selected) / count, missed)

@@ -64,14 +64,14 @@ class RankingFigures:
     Attributes:
         messages: the number of messages.
         top: the messages whose tool is among the first one, three and five.
-        shown: the messages whose tool is selected.
-        shown_tools: the average fraction of all tools that is selected.
+        selected: the messages whose tool is selected.
+        selected_tools: the average fraction of all tools that is selected.
     """
 
     messages: int
     top: Mapping[int, float]
-    shown: float
-    shown_tools: float
+    selected: float
+    selected_tools: float
 
 
 def read_message_set(kind: str) -> list[LabeledMessage]:
@@ -108,7 +108,7 @@ def measure_ranking(
 ) -> RankingFigures:
     """Measure the lexical ranking on messages."""
     top = dict.fromkeys((1, 3, 5), 0.0)
-    shown = shown_tools = 0.0
+    selected = selected_tools = 0.0
     part = 1 / len(messages)
     for message in messages:
         offered = tools[message.catalog]
@@ -116,6 +116,6 @@ def measure_ranking(
         for count in top:
             first = frozenset(list(route.scores)[:count])
             top[count] += part * bool(message.expected & first)
-        shown += part * bool(message.expected & set(route.names))
-        shown_tools += part * len(route.names) / len(offered)
-    return RankingFigures(len(messages), top, shown, shown_tools)
+        selected += part * bool(message.expected & set(route.names))
+        selected_tools += part * len(route.names) / len(offered)
+    return RankingFigures(len(messages), top, selected, selected_tools)

@@ -265,16 +265,16 @@ def test_last_three_earlier_messages_count_with_weight_0_3() -> None:
     assert scores["door"] == scores["wall"] == score
 
 
-@pytest.mark.parametrize(("having", "is_shown"), [(4, True), (5, False)])
+@pytest.mark.parametrize(("having", "is_selected"), [(4, True), (5, False)])
 def test_term_in_over_two_thirds_tools_selects_none_next_to_a_specific_term(
-    having: int, is_shown: bool
+    having: int, is_selected: bool
 ) -> None:
     catalog = [
         RoutedTool(f"t{n}", "keep " * (n < having) + "bell " * (n == 5))
         for n in range(6)
     ]
     names = get_ranking(catalog).route("keep bell").names
-    assert ("t0" in names) is is_shown
+    assert ("t0" in names) is is_selected
 
 
 def test_equal_catalogs_share_a_ranking() -> None:

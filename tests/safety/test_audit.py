@@ -71,11 +71,11 @@ class Audit:
 
 @pytest.fixture(scope="module")
 def audit(
-    tmp_path_factory: pytest.TempPathFactory, lay_out_one: Callable[[str, Path], Path]
+    tmp_path_factory: pytest.TempPathFactory, copy_case: Callable[[str, Path], Path]
 ) -> Audit:
     """The events of a run over all hostile projects and this repository."""
     folder = tmp_path_factory.mktemp("audit")
-    projects = {str(lay_out_one(case, folder / case)): case for case in CASES}
+    projects = {str(copy_case(case, folder / case)): case for case in CASES}
     own = folder / "own"
     own.mkdir()
     copy_project(own, "examples", "generated")

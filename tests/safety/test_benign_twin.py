@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 def test_hostile_text_changes_only_string_constants(
     mcp: Any, hostile_toolset: Any, assert_same_structure: Callable[[Any], None]
 ) -> None:
+    """Generated code equals that of the toolset's twin, except for strings."""
     hostile_toolset["toolset"]["targets"]["mcp"] = mcp
     assert_same_structure(hostile_toolset)
 

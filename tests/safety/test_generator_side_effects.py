@@ -74,26 +74,26 @@ def run_audited(
     project: Path, command: str
 ) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
     """Run a command; return its audit events and the finished process."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", AUDITED_RUN, json.dumps([command])],
         cwd=project,
         capture_output=True,
         text=True,
         check=True,
     )
-    return json.loads(done.stdout.rsplit("\n", 2)[-2]), done
+    return json.loads(result.stdout.rsplit("\n", 2)[-2]), result
 
 
 @pytest.mark.parametrize("command", ["generate", "check"])
 def test_command_writes_only_generated_files_and_starts_no_process(
     project: Path, command: str
 ) -> None:
-    events, done = run_audited(project, command)
+    events, result = run_audited(project, command)
     assert events["other"] == []
     permitted = (str(project / "generated"), os.environ["XDG_CACHE_HOME"])
     assert [path for path in events["written"] if not path.startswith(permitted)] == []
     has_written = bool(events["written"])
-    assert has_written == (command == "generate"), done.stdout + done.stderr
+    assert has_written == (command == "generate"), result.stdout + result.stderr
     assert not (project / "pwned").exists()
 
 
@@ -101,7 +101,7 @@ def test_reference_to_a_file_is_refused_without_opening_it(project: Path) -> Non
     spec = project / "specs" / "x" / "run.yaml"
     reference = "{$ref: 'file:///etc/hostname'}"
     spec.write_text(spec.read_text().replace("{type: string}", reference))
-    events, done = run_audited(project, "generate")
+    events, result = run_audited(project, "generate")
     assert events["other"] == []
     assert events["code"] == 1
-    assert "schema/invalid-reference" in done.stderr
+    assert "schema/invalid-reference" in result.stderr

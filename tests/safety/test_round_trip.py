@@ -24,6 +24,7 @@ from toolcast.pipeline import generate
 def test_repository_specs_are_read_back_unchanged(
     toolset: str, tmp_path: Path, programs: Forks
 ) -> None:
+    """Generated packages are imported by another process and compared with the specs."""
     workspace = generate(str(own_project())).workspace
     assert workspace is not None
     toolset_model = next(t for t in workspace.toolsets if t.name == toolset)

@@ -40,7 +40,7 @@ def call_log(caplog: pytest.LogCaptureFixture) -> pytest.LogCaptureFixture:
     return caplog
 
 
-def read_call_fields(call_log: pytest.LogCaptureFixture) -> list[tuple[Any, ...]]:
+def call_fields(call_log: pytest.LogCaptureFixture) -> list[tuple[Any, ...]]:
     """Return tool, client, user, outcome and request id of each line."""
     names = ("tool", "client", "user", "outcome", "request_id")
     records = [r for r in call_log.records if r.name == "toolcast.calls"]
@@ -71,7 +71,7 @@ def test_every_call_logs_one_line_with_its_outcome(
     outcome: str,
 ) -> None:
     registry.call_tool_sync(tool, SECRET, client)
-    assert read_call_fields(call_log) == [(tool, client, None, outcome, None)]
+    assert call_fields(call_log) == [(tool, client, None, outcome, None)]
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,7 @@ def test_cancelled_call_is_logged_as_cancelled(
             await asyncio.wait_for(call, 0.001)
 
     asyncio.run(cancel_call())
-    assert read_call_fields(call_log) == [
-        ("wait_long", "desk", None, "cancelled", None)
-    ]
+    assert call_fields(call_log) == [("wait_long", "desk", None, "cancelled", None)]
 
 
 def test_call_with_invalid_arguments_is_logged_without_them(
@@ -118,14 +116,14 @@ def test_call_with_invalid_arguments_is_logged_without_them(
     tool["mcp"]["inputSchema"] = schema
     registry = Registry(Package(tmp_path, tool).load(), handlers=HANDLERS)
     registry.call_tool_sync("give", SECRET)
-    assert read_call_fields(call_log) == [("give", None, None, "invalid", None)]
+    assert call_fields(call_log) == [("give", None, None, "invalid", None)]
 
 
 def test_langchain_call_is_logged(
     registry: Registry, call_log: pytest.LogCaptureFixture
 ) -> None:
     LangChainTools(registry).get("give", "desk").invoke(SECRET)
-    assert read_call_fields(call_log) == [("give", "desk", None, "ok", None)]
+    assert call_fields(call_log) == [("give", "desk", None, "ok", None)]
 
 
 def test_mcp_call_is_logged_with_its_request_id_and_without_an_unknown_name(
@@ -139,9 +137,7 @@ def test_mcp_call_is_logged_with_its_request_id_and_without_an_unknown_name(
                 await client.call_tool("s3cret", SECRET)
 
     asyncio.run(call_twice())
-    (tool, _, _, ok, first), (unknown, _, _, refused, second) = read_call_fields(
-        call_log
-    )
+    (tool, _, _, ok, first), (unknown, _, _, refused, second) = call_fields(call_log)
     assert (tool, ok, unknown, refused) == ("give", "ok", None, "refused")
     assert int(first) < int(second)
 

@@ -52,6 +52,8 @@ def test_call_context_state_is_no_constructor_argument_and_starts_empty(
 
 
 def test_guard_refuses_only_calls_to_its_own_toolset() -> None:
+    """Without member servers, the guards apply to every call."""
+
     def toolset(name: str, *reasons: str | None) -> Any:
         parts = [
             SimpleNamespace(guard=lambda tool, headers, reason=reason: reason)

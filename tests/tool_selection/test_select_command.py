@@ -48,9 +48,9 @@ def make_wiki_project(make_project: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def test_message_prints_ranked_tools_terms_and_saved_tokens(project: Any) -> None:
-    done = project.toolcast("select", "Switch the lamp on", "--client", "internal")
-    assert done.returncode == 0, done.stderr
-    summary, ranked_tool, unranked, *other_lines = done.stdout.splitlines()
+    result = project.toolcast("select", "Switch the lamp on", "--client", "internal")
+    assert result.returncode == 0, result.stderr
+    summary, ranked_tool, unranked, *other_lines = result.stdout.splitlines()
     assert summary == "1 of 3 routed tools"
     assert ranked_tool.split() == ["100%", "*", "lamp", "lamp", "68%,", "switch", "32%"]
     assert unranked.split(maxsplit=1) == ["-", "3 tools without a matching word"]
@@ -59,13 +59,13 @@ def test_message_prints_ranked_tools_terms_and_saved_tokens(project: Any) -> Non
 
 
 def test_tool_with_always_is_ranked_but_marked_as_not_routed(project: Any) -> None:
-    done = project.toolcast("select", "Ring the bell", "--client", "external")
-    assert "100% + bell  " in done.stdout
+    result = project.toolcast("select", "Ring the bell", "--client", "external")
+    assert "100% + bell  " in result.stdout
 
 
 def test_message_without_known_terms_selects_all_tools(project: Any) -> None:
-    done = project.toolcast("select", "Guten Morgen", "--client", "external")
-    assert " ".join(done.stdout.split()).startswith(
+    result = project.toolcast("select", "Guten Morgen", "--client", "external")
+    assert " ".join(result.stdout.split()).startswith(
         "2 of 2 routed tools: all of them, as the tools' text contains 0 of the message's"
         " 2 words"
     )
@@ -127,38 +127,41 @@ def test_invalid_option_combination_is_an_error(
     arguments: tuple[str, ...], message: str, project: Any
 ) -> None:
     """Secrets that were passed by mistake are not printed."""
-    done = project.toolcast("select", *arguments)
-    assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("error: ") and message in done.stderr
-    assert "hunter2" not in done.stderr
+    result = project.toolcast("select", *arguments)
+    assert result.returncode == 2 and result.stdout == ""
+    assert result.stderr.startswith("error: ") and message in result.stderr
+    assert "hunter2" not in result.stderr
 
 
 @pytest.mark.parametrize("option", ["--margin", "--coverage"])
 def test_gate_option_rejects_nan(option: str, project: Any) -> None:
-    done = project.toolcast("select", option, "nan")
-    assert done.returncode == 2 and "nan is not a number" in done.stderr
+    """`--margin` and `--coverage` must be numbers."""
+    result = project.toolcast("select", option, "nan")
+    assert result.returncode == 2 and "nan is not a number" in result.stderr
 
 
 def test_selection_imports_no_handler_and_starts_no_server(project: Any) -> None:
     project.write("handlers/none.py", "raise SystemExit('a handler was imported')\n")
     project.edit("specs/toy/toolset.yaml", "far-server", "/bin/false")
-    done = project.toolcast("select", "the lamp", "--client", "internal")
-    assert done.returncode == 0 and done.stderr == ""
+    result = project.toolcast("select", "the lamp", "--client", "internal")
+    assert result.returncode == 0 and result.stderr == ""
 
 
 def test_project_without_cases_prints_an_example(project: Any) -> None:
-    done = project.toolcast("select")
-    assert done.returncode == 0
-    assert done.stdout.startswith("no selection cases\n") and "cases:" in done.stdout
-    assert max(map(len, done.stdout.splitlines())) <= 80
+    result = project.toolcast("select")
+    assert result.returncode == 0
+    assert (
+        result.stdout.startswith("no selection cases\n") and "cases:" in result.stdout
+    )
+    assert max(map(len, result.stdout.splitlines())) <= 80
 
 
 def test_passing_cases_are_counted(make_wiki_project: Callable[..., Any]) -> None:
-    done = make_wiki_project(
+    result = make_wiki_project(
         delete_page="cases: [{message: Delete the page., near: [Archive the page.]}]\n"
     ).toolcast("select")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == (
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == (
         "1 of 3 tools have a case; without a case: archive_page, find_user\n"
         "toy: 2 of 2 messages pass\n"
     )
@@ -167,11 +170,11 @@ def test_passing_cases_are_counted(make_wiki_project: Callable[..., Any]) -> Non
 def test_failed_case_shows_the_first_tool_and_term_weights(
     make_wiki_project: Callable[..., Any],
 ) -> None:
-    done = make_wiki_project(
+    result = make_wiki_project(
         archive_page="cases: [{message: Remove that page from the wiki for good.}]\n"
     ).toolcast("select")
-    assert done.returncode == 1
-    assert done.stdout == """\
+    assert result.returncode == 1
+    assert result.stdout == """\
 specs/toy/archive_page.yaml:5:
   "Remove that page from the wiki for good."
     `archive_page` has rank 2; `delete_page` ranks first
@@ -206,18 +209,19 @@ toy: 0 of 1 message pass
 def test_failed_case_states_the_problem(
     case: str, problem: str, make_wiki_project: Callable[..., Any]
 ) -> None:
-    done = make_wiki_project(archive_page=f"cases: [{case}]\n").toolcast("select")
-    assert done.returncode == 1 and problem in done.stdout
+    """Problems: no matching term, another tool first, or a forbidden tool selected."""
+    result = make_wiki_project(archive_page=f"cases: [{case}]\n").toolcast("select")
+    assert result.returncode == 1 and problem in result.stdout
 
 
 def test_case_without_a_tool_fails_if_a_tool_is_selected(
     make_wiki_project: Callable[..., Any],
 ) -> None:
     cases = "cases: [{message: thank you, tool: null}, {message: the page, tool: null}]"
-    done = make_wiki_project(cases).toolcast("select")
-    assert done.returncode == 1
-    assert "the case expects no tool, but `archive_page` is chosen" in done.stdout
-    assert "toy: 1 of 2 messages pass" in done.stdout
+    result = make_wiki_project(cases).toolcast("select")
+    assert result.returncode == 1
+    assert "the case expects no tool, but `archive_page` is chosen" in result.stdout
+    assert "toy: 1 of 2 messages pass" in result.stdout
 
 
 def test_options_override_toolset_gates(make_wiki_project: Callable[..., Any]) -> None:
@@ -241,10 +245,10 @@ def test_message_that_equals_a_case_prints_the_expected_tool(
     make_wiki_project: Callable[..., Any],
 ) -> None:
     project = make_wiki_project(archive_page="cases: [{message: archive a page}]\n")
-    done = project.toolcast("select", "archive a page")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "\nthe case at " in done.stdout
-    assert done.stdout.endswith("expects `archive_page`\n")
+    result = project.toolcast("select", "archive a page")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "\nthe case at " in result.stdout
+    assert result.stdout.endswith("expects `archive_page`\n")
 
 
 def test_margin_is_the_score_difference_to_the_next_tool(
@@ -279,10 +283,12 @@ def test_cases_run_for_each_client_with_the_tools_that_it_may_list(
         "specs/toy/open_case.yaml",
         "name: open_case\n" + tools["open_case"] + "cases: [{message: the case}]\n",
     )
-    done = project.toolcast("select")
-    assert done.returncode == 1
-    assert "    for guard\n" in done.stdout
-    assert "open_case.yaml:6: not run: no client is offered `open_case`" in done.stdout
+    result = project.toolcast("select")
+    assert result.returncode == 1
+    assert "    for guard\n" in result.stdout
+    assert (
+        "open_case.yaml:6: not run: no client is offered `open_case`" in result.stdout
+    )
     assert project.toolcast("select", "--client", "guest").returncode == 0
 
 
@@ -292,9 +298,9 @@ def test_equal_scores_fail_a_case_unless_top_includes_both(
     bell = TOOL.format("Rings a bell.")
     tools = {"ring_a": bell + "cases: [{message: the bell}]\n", "ring_b": bell}
     project = make_project(tools, toolset="targets: {registry: {}}\n")
-    done = project.toolcast("select")
-    assert done.returncode == 1
-    assert "    `ring_a` and `ring_b` have the same score\n" in done.stdout
+    result = project.toolcast("select")
+    assert result.returncode == 1
+    assert "    `ring_a` and `ring_b` have the same score\n" in result.stdout
     assert project.toolcast("select", "--top", "2").returncode == 0
 
 
@@ -303,16 +309,16 @@ def test_case_for_an_external_tool_is_skipped_and_for_an_unknown_tool_fails(
 ) -> None:
     server = "mcp_servers: {far: {command: far, prefix: far_}}\n"
     cases = "cases:\n  - {message: fetch it, tool: far_fetch}\n"
-    done = make_wiki_project(server + cases).toolcast("select")
-    assert done.returncode == 0
-    assert "not run: `far_fetch` is a tool of an external server\n" in done.stdout
+    result = make_wiki_project(server + cases).toolcast("select")
+    assert result.returncode == 0
+    assert "not run: `far_fetch` is a tool of an external server\n" in result.stdout
     unknown_tool = make_wiki_project(
         server + cases + "  - {message: print it, tool: print_page}\n"
     )
     for arguments in ((), ("--format", "json")):
-        done = unknown_tool.toolcast("select", *arguments)
-        assert done.returncode == 1
-        assert "there is no tool `print_page`" in done.stdout
+        result = unknown_tool.toolcast("select", *arguments)
+        assert result.returncode == 1
+        assert "there is no tool `print_page`" in result.stdout
 
 
 def test_output_for_sixty_long_tool_names_fits_80_columns(
@@ -321,14 +327,14 @@ def test_output_for_sixty_long_tool_names_fits_80_columns(
     names = [f"open_{'a' * 90}{number}" for number in range(60)]
     tools = {name: TOOL.format("Opens a door.") for name in names}
     project = make_project(tools, toolset="targets: {registry: {}}\n")
-    done = project.toolcast("select", "open the door")
-    lines = done.stdout.splitlines()
+    result = project.toolcast("select", "open the door")
+    lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 80 and len(lines) < 50
     assert "open_aaa" in lines[1]
     assert any("20 more tools" in line for line in lines)
-    done = project.toolcast("select", "--coverage", "1")
-    assert done.returncode == 1
-    assert " and 30 more\n" in done.stdout
+    result = project.toolcast("select", "--coverage", "1")
+    assert result.returncode == 1
+    assert " and 30 more\n" in result.stdout
 
 
 def test_messages_are_escaped_and_wrapped_in_the_output(
@@ -336,21 +342,21 @@ def test_messages_are_escaped_and_wrapped_in_the_output(
 ) -> None:
     """A message cannot become a workflow command of GitHub."""
     malicious_message = r"::error file=x::\n::warning::\u00a0 page %0A <b>"
-    done = make_wiki_project(
+    result = make_wiki_project(
         archive_page=f"cases: [{{message: a page {'x' * 300}}}]\n",
         delete_page=f'cases: [{{message: "{malicious_message}"}}]\n',
     ).toolcast("select")
-    assert done.returncode == 1, done.stderr
-    lines = done.stdout.splitlines()
+    assert result.returncode == 1, result.stderr
+    lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert not any(line.startswith("::") for line in lines)
-    assert "\xa0" not in done.stdout
+    assert "\xa0" not in result.stdout
 
 
 def test_repository_cases_pass_and_cover_every_tool() -> None:
-    done = toolcast(own_project(), "select", "--coverage", "1", "--format", "json")
-    value = json.loads(done.stdout)
-    assert done.returncode == 0, [
+    result = toolcast(own_project(), "select", "--coverage", "1", "--format", "json")
+    value = json.loads(result.stdout)
+    assert result.returncode == 0, [
         (message["message"], message["problems"])
         for toolset in value["toolsets"]
         for message in toolset["messages"]

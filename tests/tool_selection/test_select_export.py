@@ -36,11 +36,11 @@ def export_cases(make_project: Callable[..., Any]) -> Callable[..., Any]:
             "lamp": TOOL.format("Makes light."),
         }
         project = make_project(tools, toolset=TOOLSET)
-        done = project.toolcast(
+        result = project.toolcast(
             "select", "--export", *arguments, "--output", "out.json"
         )
-        assert done.returncode == 0, done.stderr
-        assert done.stdout == "wrote out.json\n"
+        assert result.returncode == 0, result.stderr
+        assert result.stdout == "wrote out.json\n"
         return json.loads((project.root / "out.json").read_text("utf-8"))
 
     return export
@@ -83,14 +83,14 @@ def test_export_counts_unknown_tool_cases(make_project: Callable[..., Any]) -> N
     toolset = TOOLSET + "  - {message: it is gone, tool: gone}\n"
     project = make_project({"lamp": TOOL.format("Makes light.")}, toolset=toolset)
     arguments = ("--export", "promptfoo", "--model", "small", "--output", "out.json")
-    done = project.toolcast("select", *arguments)
-    assert done.stdout == "wrote out.json without 1 case of other tools\n"
+    result = project.toolcast("select", *arguments)
+    assert result.stdout == "wrote out.json without 1 case of other tools\n"
 
 
 def test_promptfoo_export_has_the_endpoint_and_key_variable(
     export_cases: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The key itself is not written."""
+    """Only the variable's name is written, not the key."""
     monkeypatch.setenv("MODEL_KEY", "sk-hunter2")
     arguments = ("--endpoint", "http://127.0.0.1:9/v1", "--key-variable", "MODEL_KEY")
     value = export_cases("promptfoo", "--model", "small", *arguments)
@@ -120,7 +120,7 @@ def test_promptfoo_export_escapes_templates_and_file_references(
 
 
 def test_agent_skills_export_has_queries(export_cases: Callable[..., Any]) -> None:
-    """Each message is a query, and `should_trigger` states whether it has a tool."""
+    """Messages are queries; `should_trigger` states whether they have a tool."""
     assert export_cases("agent-skills") == [
         {"query": "note that", "should_trigger": True},
         {"query": "tell me a joke", "should_trigger": False},
@@ -132,9 +132,9 @@ def test_promptfoo_export_requires_a_model(make_project: Callable[..., Any]) -> 
     project = make_project(
         {"note": TOOL.format("x") + CASES, "lamp": TOOL.format("y")}, toolset=TOOLSET
     )
-    done = project.toolcast("select", "--export", "promptfoo", "--output", "x.json")
-    assert done.returncode == 2
-    assert "--export promptfoo requires --model" in done.stderr
+    result = project.toolcast("select", "--export", "promptfoo", "--output", "x.json")
+    assert result.returncode == 2
+    assert "--export promptfoo requires --model" in result.stderr
     assert not (project.root / "x.json").exists()
 
 

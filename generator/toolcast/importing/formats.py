@@ -76,6 +76,8 @@ class ToolSource:
         Servers without a version report that of the library on which they are built.
         """
         version = (self.listing.server_info or {}).get("version")
+        if self.server is not None and version == self.server.version:
+            return ""
         for library in _SERVER_LIBRARIES:
             with contextlib.suppress(importlib.metadata.PackageNotFoundError):
                 if version == importlib.metadata.version(library):

@@ -244,15 +244,18 @@ def _read_adapter(node: ast.FunctionDef | ast.AsyncFunctionDef) -> _ExistingFunc
             or ast.unparse(decorator.func) != "adapt"
         ):
             continue
-        arguments = {keyword.arg: keyword.value for keyword in decorator.keywords}
-        arguments |= {str(index): value for index, value in enumerate(decorator.args)}
+        named = [(keyword.arg, keyword.value) for keyword in decorator.keywords]
         texts = {
             key: value.value
-            for key, value in arguments.items()
-            if isinstance(value, ast.Constant) and isinstance(value.value, str)
+            for key, value in [
+                *named,
+                *zip(("target", "entry"), decorator.args, strict=False),
+            ]
+            if key in _ExistingFunction._fields
+            and isinstance(value, ast.Constant)
+            and isinstance(value.value, str)
         }
-        source = texts.get("source", "")
-        return _ExistingFunction(texts.get("1", ""), texts.get("kind", ""), source)
+        return _ExistingFunction(**texts)
     return _ExistingFunction()
 
 
@@ -278,15 +281,15 @@ class _ModuleWriter:
     def __init__(self, server: PythonServer | None, toolset: str) -> None:
         self._server = server
         self._toolset = toolset
-        is_supported = server is not None and server.is_supported
-        self.has_lifespan = is_supported and server is not None and server.has_lifespan
+        self.has_lifespan = False
         functions = server.functions if server is not None else ()
         self._functions = {(f.kind, f.key): f for f in functions}
         self._registers: dict[str, None] = {}
         self._modules: set[str] = set()
-        needs_server = server is not None and server.library == "fastmcp"
-        if server is not None and is_supported and (needs_server or self.has_lifespan):
-            self._modules.add(server.module)
+        if server is not None and server.is_supported:
+            self.has_lifespan = server.has_lifespan
+            if server.library == "fastmcp" or server.has_lifespan:
+                self._modules.add(server.module)
         self._targets: dict[Key, str] = {}
         self._reasons: dict[Key, str] = {}
 

@@ -10,27 +10,13 @@ from typing import Any, NamedTuple
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
 from ..mcp_client.server_listing import KINDS
+from ..model.language_fields import get_mcp_members
 from ..model.model import Toolset
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..refactoring.project_edit import EditSession
 from .formats import ToolSource, get_entry_label
 from .handler_module import HandlerPlan, Key
 from .spec_fields import encode_spec
-
-_FIELDS = {
-    "name": "name",
-    "title": "title",
-    "uri": "uri",
-    "uriTemplate": "uri_template",
-    "description": "description",
-    "mimeType": "mime_type",
-    "annotations": "annotations",
-    "size": "size",
-    "icons": "icons",
-    "arguments": "arguments",
-    "_meta": "meta",
-}
-"""Spec fields by the members of listed entries."""
 
 
 class _Folder(NamedTuple):
@@ -125,7 +111,7 @@ def plan_mcp_specs(
                     f"{_format(label)}: its name cannot be a file name"
                 )
                 continue
-            fields, ignored = _build_fields(entry)
+            fields, ignored = _build_fields(entry, spec_folder.file_kind)
             if ignored:
                 names = ", ".join(f"`{_format(member)}`" for member in ignored)
                 plan.notes.append(f"{_format(label)}: {names} is not imported")
@@ -157,14 +143,17 @@ def _format(text: str) -> str:
     return escape_excerpt(text, 80)
 
 
-def _build_fields(entry: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _build_fields(
+    entry: Mapping[str, Any], kind: str
+) -> tuple[dict[str, Any], list[str]]:
     """Return the spec fields of a listed entry, and members that specs do not have."""
+    members = {"name": "name", **get_mcp_members(kind)}
     fields = {
         name: entry[member]
-        for member, name in _FIELDS.items()
+        for member, name in members.items()
         if entry.get(member) not in (None, "", [])
     }
-    ignored = [m for m in entry if m not in _FIELDS and entry[m] is not None]
+    ignored = [m for m in entry if m not in members and entry[m] is not None]
     known = {"name", "description", "required"}
     arguments = fields.get("arguments")
     if isinstance(arguments, list):
@@ -201,7 +190,7 @@ def _update_spec(
             text.set_field(name, value, previous)
             changed.append(name)
         previous = name
-    for name in _FIELDS.values():
+    for name in get_mcp_members(f"mcp_{spec.kind}").values():
         if name in tree and name not in fields:
             text.remove_key((name,))
             changed.append(name)

@@ -277,15 +277,10 @@ def _locate(function: Any) -> dict[str, Any]:
         is_own = getattr(module, name, None) is function
         return {**place, "form": "function" if is_own else "object"}
     register: Callable[..., Any] | None = getattr(module, outer, None)
-    if not inspect.isfunction(register) or inspect.iscoroutinefunction(register):
-        return {**place, "form": "nested", "outer": outer, "outer_parameters": None}
-    parameters = list(inspect.signature(register).parameters)
-    return {
-        **place,
-        "form": "nested",
-        "outer": outer,
-        "outer_parameters": parameters,
-    }
+    parameters = None
+    if inspect.isfunction(register) and not inspect.iscoroutinefunction(register):
+        parameters = list(inspect.signature(register).parameters)
+    return {**place, "form": "nested", "outer": outer, "outer_parameters": parameters}
 
 
 def _serve(found: Found) -> None:

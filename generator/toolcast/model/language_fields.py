@@ -36,15 +36,18 @@ def language_default(
 
 
 @cache
-def get_mcp_members() -> Mapping[str, str]:
-    """Return the name of the tool spec's field behind each member of an MCP tool.
+def get_mcp_members(kind: str = "tool") -> Mapping[str, str]:
+    """Return the name of the spec field behind each member of an MCP definition.
 
     The keys are members such as `inputSchema`. The member `name` is not included.
+
+    Args:
+        kind: the kind of the spec file: `tool`, `mcp_resource` or `mcp_prompt`.
     """
     from ..spec_language.definition_fields import list_definition_members
 
     return {
         member.removeprefix("mcp."): name
-        for name, member in list_definition_members("tool").items()
+        for name, member in list_definition_members(kind).items()
         if member.startswith("mcp.") and name != "name"
     }

@@ -16,14 +16,11 @@ import pytest
 from tests.examples.example_specs import call_handler, load_tool_specs
 from tests.examples.kirishima.github_server import TOKEN, FakeGitHub
 
-VARIABLES = tuple(
-    (
-        "KIRISHIMA_DATA KIRISHIMA_TIMEZONE KIRISHIMA_STYLE_GUIDE "
-        "GITHUB_TOKEN GITHUB_API_URL GITHUB_REPOSITORY HOME_ASSISTANT_URL "
-        "HOME_ASSISTANT_TOKEN HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy "
-        "https_proxy all_proxy"
-    ).split()
-)
+VARIABLES = (
+    "KIRISHIMA_DATA KIRISHIMA_TIMEZONE KIRISHIMA_STYLE_GUIDE GITHUB_TOKEN GITHUB_API_URL "
+    "GITHUB_REPOSITORY HOME_ASSISTANT_URL HOME_ASSISTANT_TOKEN HTTP_PROXY HTTPS_PROXY "
+    "ALL_PROXY http_proxy https_proxy all_proxy"
+).split()
 
 Call = Callable[..., Any]
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +53,6 @@ class Model:
     def __init__(self) -> None:
         self.script: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
-        self.url = ""
 
     def get_tool_names(self, turn: int = 0) -> list[str]:
         """Return the names of the tools in a request."""
@@ -75,31 +72,18 @@ class Model:
 
 
 @pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
+def model(serve: Any, reply: Any, monkeypatch: pytest.MonkeyPatch) -> Model:
     """A model that answers over HTTP and is set as the brain's endpoint."""
-    state = Model()
+    model = Model()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            length = int(self.headers["content-length"])
-            state.requests.append(json.loads(self.rfile.read(length)))
-            answer = state.script[min(len(state.requests), len(state.script)) - 1]
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(json.dumps({"choices": [{"message": answer}]}).encode())
+    def respond(request: Any) -> Any:
+        model.requests.append(request.body)
+        turn = min(len(model.requests), len(model.script)) - 1
+        return reply(200, {"choices": [{"message": model.script[turn]}]})
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Print no requests."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
-        threading.Thread(
-            target=listener.serve_forever, args=(0.01,), daemon=True
-        ).start()
-        state.url = f"http://127.0.0.1:{listener.server_port}/v1"
-        monkeypatch.setenv("BRAIN_URL", state.url)
-        monkeypatch.setenv("BRAIN_MODEL", "scripted")
-        yield state
-        listener.shutdown()
+    monkeypatch.setenv("BRAIN_URL", f"{serve(respond).url}/v1")
+    monkeypatch.setenv("BRAIN_MODEL", "scripted")
+    return model
 
 
 @pytest.fixture(scope="module")
@@ -245,6 +229,7 @@ async def test_client_cannot_call_denied_tools(model: Model, ledger: Path) -> No
 async def test_loop_ends_with_an_error_after_8_turns(
     model: Model, ledger: Path
 ) -> None:
+    """The loop raises RuntimeError if the model still calls tools after 8 turns."""
     model.script = [build_tool_calls(("get_personality", {}))]
     with pytest.raises(RuntimeError, match="after 8 turns"):
         await respond("Good morning")

@@ -71,6 +71,7 @@ def test_memories_are_stored_in_the_database_file(call: Call) -> None:
 
 
 def test_search_requires_min_keywords_matches(call: Call) -> None:
+    """A memory must match `min_keywords` keywords, or all if fewer are passed."""
     create(call, "Robin flies to Lisbon in May", keywords=["holiday"])
     create(call, "Robin's flights are booked with points")
     both = call("memory", action="search", keywords=["lisbon", "HOLIDAY", "train"])
@@ -180,6 +181,7 @@ def test_list_and_search_apply_filters_limit_and_offset(call: Call) -> None:
 def test_dates_are_in_the_configured_time_zone(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A date without a time begins at midnight in KIRISHIMA_TIMEZONE."""
     moment = Instant.parse_iso("2026-03-01T23:30Z")
     with patch_current_time(moment, keep_ticking=False):
         create(call, "late")

@@ -40,6 +40,7 @@ def test_handler_signature_matches_the_parameters(
 
 @pytest.mark.parametrize("name", TOOLS)
 def test_handler_literals_equal_the_enums(name: str, specs: Mapping[str, Any]) -> None:
+    """The `Literal` types of a handler have the values of the spec's enums."""
     hints = get_type_hints(load_handler(specs[name]))
     for parameter, schema in specs[name]["parameters"]["properties"].items():
         if "enum" in schema:

@@ -134,6 +134,7 @@ def test_monthly_note_on_the_31st_uses_the_last_day_in_shorter_months(
 def test_yearly_note_on_a_leap_day_returns_in_leap_years(
     call: Call, clock: TimePatch
 ) -> None:
+    """A yearly note of 29 February is due on 28 February in other years."""
     move_to(clock, "2028-02-29T12:00Z")
     note = create(call, "2028-02-29", "R/P1Y")
     assert resolve(call, note)["date"][:10] == "2029-02-28"
@@ -168,12 +169,14 @@ def test_missed_occurrences_are_skipped(call: Call, clock: TimePatch) -> None:
 
 
 def test_upcoming_occurrence_can_be_resolved(call: Call) -> None:
+    """Resolving a repeating note early moves it to the next occurrence."""
     note = create(call, "2026-01-20T09:00", "R/P1D")
     assert resolve(call, note)["date"] == "2026-01-21T09:00:00+00:00"
     assert resolve(call, note)["date"] == "2026-01-22T09:00:00+00:00"
 
 
 def test_series_with_a_count_ends(call: Call, clock: TimePatch) -> None:
+    """A note with the recurrence `R3/P1D` is resolved after its third occurrence."""
     note = create(call, "2026-01-15T09:00", "R3/P1D")
     dates = []
     for _ in range(2):

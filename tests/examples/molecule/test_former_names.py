@@ -63,6 +63,7 @@ def find_previous_names(value: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("old", RENAMES)
 def test_previous_name_is_accepted_by_every_generated_module(old: str) -> None:
+    """Registry, LangChain tools, commands and prompts resolve a previous tool name."""
     new = RENAMES[old]
     assert registry.get_tool(old).name == new
     assert registry.get_openai_tools_by_names_sync([old])[0]["function"]["name"] == new

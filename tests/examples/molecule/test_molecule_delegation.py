@@ -54,6 +54,7 @@ def test_task_status_is_readable_only_by_the_delegating_workspace(call: Call) ->
 
 
 def test_task_is_sent_from_the_source_workspace(call: Call) -> None:
+    """`source_workspace_id` is the sender in the receiver's chat history."""
     call(
         "delegate_task",
         workspace_id="ws-research",

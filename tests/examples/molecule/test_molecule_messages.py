@@ -38,6 +38,7 @@ def test_broadcast_reaches_every_other_inbox_in_the_organization(
 def test_message_stays_in_the_inbox_until_popped(
     call: Call,
 ) -> None:
+    """Waiting returns the same message until it is popped; a second pop does nothing."""
     first = user.send_message("ws-director", "first")
     user.send_message("ws-director", "second")
     for _ in range(2):

@@ -40,6 +40,7 @@ CASES += [
 def test_acting_for_another_tenant_is_rejected(
     call: Call, tool: str, key: str, arguments: dict[str, Any], foreign: str
 ) -> None:
+    """Tools reject the workspace of another organization, and unknown workspaces."""
     with pytest.raises(ToolError) as failure:
         call(tool, **{**arguments, key: foreign})
     assert str(failure.value) == (
