@@ -166,3 +166,16 @@ def test_stdio_is_utf_8_in_each_environment(
     )
     messages = [json.loads(line) for line in done.stdout.splitlines()]
     assert text in messages[-1]["result"]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("token", [0, 7, "", "tok"])
+def test_progress_token_may_be_zero_or_empty(server: Server, token: Any) -> None:
+    params = {"name": "report", "arguments": {}, "_meta": {"progressToken": token}}
+    body = send(server, params, {}).body.decode()
+    assert f'"progressToken":{json.dumps(token)}' in body and '"result"' in body
+
+
+@pytest.mark.parametrize("token", [None, 1.5, [], {}])
+def test_invalid_progress_token_is_an_error(server: Server, token: Any) -> None:
+    params = {"name": "report", "arguments": {}, "_meta": {"progressToken": token}}
+    assert send(server, params, {}).message["error"]["code"] == -32602
