@@ -1,13 +1,13 @@
-"""How long Toolcast takes, beside others, from paired runs on one machine: `make bench`.
+"""Measure the speed of Toolcast and of other tools in paired runs: `make bench`.
 
-What may stand behind it, in the environment as make passes it on:
+Environment variables, which `make bench NAME=VALUE` passes on:
 
-* `PEERS=1`: other generators and FastMCP too, each installed in its own environment.
-* `ONLY=generation,servers`: these parts alone. The parts: `PARTS` below.
-* `ROUNDS=9`: how often commands run; those that take seconds run half as often.
-* `QUICK=1`: a tenth of the tools and one round, to see that everything works.
-* `PAGE=1`: keeps what was measured in measured.json, and writes docs/benchmarks.md and its
-  picture from all that is kept there, so that parts can be measured at different times.
+* `PEERS=1`: also measure other generators and FastMCP, each in its own virtual environment.
+* `ONLY=generation,servers`: measure only these parts of `PARTS`.
+* `ROUNDS=9`: the number of rounds; commands that run for seconds get half of them.
+* `QUICK=1`: a tenth of the tools and one round, as a smoke test.
+* `PAGE=1`: save the results in measured.json, and write docs/benchmarks.md and its diagram
+  from all saved results, so that parts can be measured at different times.
 """
 
 from __future__ import annotations
@@ -28,7 +28,15 @@ from importing import importing_part
 from loops import renamed_part, watch_part
 from other_pythons import other_pythons_part
 from page import write_page
-from results import KEPT, Part, commit, keep, kept, machine, versions
+from results import (
+    MEASURED_FILE,
+    Part,
+    describe_machine,
+    get_commit,
+    get_versions,
+    load_parts,
+    save_part,
+)
 from selection import selection_part
 from servers import servers_part
 from sessions import sessions_part
@@ -37,7 +45,7 @@ from watching import watching_part
 
 @dataclass(frozen=True)
 class Kind:
-    """One part of the benchmarks: what measures it, and whether it needs other projects."""
+    """A part of the benchmarks: its function, and whether it needs other projects."""
 
     measure: Callable[[Path, Sizes], Part]
     needs_peers: bool = False
@@ -58,11 +66,11 @@ PARTS = {
 }
 
 
-def wanted() -> list[str]:
-    """The names of the parts that are asked for.
+def select_parts() -> list[str]:
+    """Return the names of the selected parts.
 
     Raises:
-        SystemExit: a name is unknown.
+        SystemExit: `ONLY` contains an unknown name.
     """
     only = os.environ.get("ONLY")
     if not only:
@@ -70,51 +78,51 @@ def wanted() -> list[str]:
         return [n for n, kind in PARTS.items() if with_peers or not kind.needs_peers]
     names = only.split(",")
     if unknown := [name for name in names if name not in PARTS]:
-        raise SystemExit(f"ONLY: no part {unknown[0]!r}; there are {', '.join(PARTS)}")
+        raise SystemExit(f"ONLY: unknown part {unknown[0]!r}; use {', '.join(PARTS)}")
     return names
 
 
 def main() -> None:
-    """Measures the parts, prints them, and keeps them where a page is asked for."""
-    is_quick, with_page = (bool(os.environ.get(word)) for word in ("QUICK", "PAGE"))
+    """Measure and print the selected parts; save them if `PAGE` is set."""
+    is_quick, with_page = (bool(os.environ.get(name)) for name in ("QUICK", "PAGE"))
     if is_quick and with_page:
-        raise SystemExit("a page of QUICK=1 would not be true: leave one of them out")
+        raise SystemExit("PAGE=1 needs full measurements: remove QUICK=1 or PAGE=1")
     if is_quick:
         sizes = Sizes(real=150, small=120, made_up=100, many=300, rounds=1)
     else:
         rounds = int(os.environ.get("ROUNDS", "7"))
         sizes = Sizes(1_271, 120, 1_000, 10_000, rounds)
     with tempfile.TemporaryDirectory(prefix="toolcast-bench-") as name:
-        # What a user's runs remember is neither read nor changed.
+        # The user's cache would distort the figures, and the runs would change it.
         os.environ["XDG_CACHE_HOME"] = str(Path(name) / "cache")
-        for part_name in wanted():
+        for part_name in select_parts():
             _measure(part_name, Path(name), sizes, with_page)
     if with_page:
-        write_page(kept(KEPT))
+        write_page(load_parts(MEASURED_FILE))
 
 
-def _measure(name: str, folder: Path, sizes: Sizes, is_kept: bool) -> None:
+def _measure(name: str, folder: Path, sizes: Sizes, should_save: bool) -> None:
     print(f"\n{name}", flush=True)
     load = os.getloadavg()[0]
-    below = folder / name
-    below.mkdir()
-    part = PARTS[name].measure(below, sizes)
+    part_folder = folder / name
+    part_folder.mkdir()
+    part = PARTS[name].measure(part_folder, sizes)
     for row in part.rows:
-        print(row.line())
+        print(row.format_line())
     for lines in part.tables:
         print()
         for first, *cells in lines:
             print(f"{first:36}" + "".join(f"{cell:>26}" for cell in cells))
-    if is_kept:
+    if should_save:
         part = replace(
             part,
             measured=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
-            commit=commit(),
-            machine=machine(),
+            commit=get_commit(),
+            machine=describe_machine(),
             load=max(load, os.getloadavg()[0]),
-            versions={**versions(), **part.versions},
+            versions={**get_versions(), **part.versions},
         )
-        keep(name, part)
+        save_part(name, part)
 
 
 if __name__ == "__main__":

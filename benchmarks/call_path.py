@@ -1,10 +1,10 @@
-"""What of the runtime one call passes, and what a server has loaded that answered it.
+"""Count the runtime modules and functions that a tool call runs through.
 
 `python benchmarks/call_path.py` starts a generated server of this repository for each transport
-and era, traces the third call of one plain tool in it, and prints how many modules and functions
-of the runtime that call went through. It counts, where bench.py measures time.
+and protocol version, traces the third call of a plain tool, and prints the number of runtime
+modules and functions in the trace, and of modules that the server loaded.
 
-* `LISTED=1` prints the names of them, too.
+* `LISTED=1` also prints their names.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from clients import LEGACY, MODERN, free_port, rpc_message, rpc_request
+from clients import LEGACY, MODERN, encode_http_request, encode_message, free_port
 
 from toolcast_runtime.core.optional import MODULES
 
@@ -36,63 +36,63 @@ SERVER = "generated.molecule.mcp_server"
 CALL = {"name": "goal_get", "arguments": {}}
 _PACKAGE = "toolcast_runtime."
 _TOKEN = "a-token-of-no-secret"
-_WAIT = 30.0
+_TIMEOUT_S = 30.0
 
 
 def main() -> None:
-    """Prints a line for each transport and era, and what stdio has loaded."""
+    """Print a line per transport and protocol version, and the modules loaded on stdio."""
     loaded: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for transport, call in (("stdio", _over_stdio), ("HTTP", _over_http)):
+        for transport, call in (("stdio", _trace_stdio), ("HTTP", _trace_http)):
             for revision in (LEGACY, MODERN):
-                told = Path(folder, f"{transport}-{revision}.json")
-                call(revision, told)
-                seen = json.loads(told.read_text("utf-8"))
-                passed = sorted({name.partition(":")[0] for name in seen["functions"]})
+                report = Path(folder, f"{transport}-{revision}.json")
+                call(revision, report)
+                trace = json.loads(report.read_text("utf-8"))
+                passed = sorted({name.partition(":")[0] for name in trace["functions"]})
                 print(
                     f"{transport} {revision}: a call passes {len(passed)} modules and"
-                    f" {len(seen['functions'])} functions"
+                    f" {len(trace['functions'])} functions"
                 )
-                _list(seen["functions"])
+                _print_names(trace["functions"])
                 if transport == "stdio":
-                    loaded = seen["loaded"]
+                    loaded = trace["loaded"]
     optional = {module.path.split(".")[1] for module in MODULES.values()}
     parts = {n.split(".")[1] for n in loaded if n.startswith(_PACKAGE)} & optional
     print(
         f"a stdio server that answered loaded {len(loaded)} modules of"
         f" {sum(loaded.values()):,} lines; optional parts: {', '.join(sorted(parts)) or 'none'}"
     )
-    _list(sorted(loaded))
+    _print_names(sorted(loaded))
 
 
-def _list(names: list[str]) -> None:
+def _print_names(names: list[str]) -> None:
     if os.environ.get("LISTED"):
         print("".join(f"  {name.removeprefix(_PACKAGE)}\n" for name in names), end="")
 
 
-def _over_stdio(revision: str, told: Path) -> None:
-    server = _started(told, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def _trace_stdio(revision: str, report: Path) -> None:
+    server = _start_server(report, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert server.stdin is not None and server.stdout is not None
 
-    def ask(method: str, params: dict[str, Any]) -> None:
+    def send(method: str, params: dict[str, Any]) -> None:
         assert server.stdin is not None and server.stdout is not None
-        server.stdin.write(rpc_message(method, params, revision) + b"\n")
+        server.stdin.write(encode_message(method, params, revision) + b"\n")
         server.stdin.flush()
         answer = server.stdout.readline()
         assert b'"result"' in answer, answer
 
     if revision == LEGACY:
-        hello = {"protocolVersion": LEGACY, "capabilities": {}}
-        ask("initialize", {**hello, "clientInfo": {"name": "trace", "version": "1"}})
-    _third_call(server, told, lambda: ask("tools/call", CALL))
+        params = {"protocolVersion": LEGACY, "capabilities": {}}
+        send("initialize", {**params, "clientInfo": {"name": "trace", "version": "1"}})
+    _trace_third_call(server, report, lambda: send("tools/call", CALL))
     server.stdin.close()
-    server.wait(_WAIT)
+    server.wait(_TIMEOUT_S)
 
 
-def _over_http(revision: str, told: Path) -> None:
+def _trace_http(revision: str, report: Path) -> None:
     port = free_port()
-    server = _started(told, "--http", "--port", str(port))
-    deadline = time.monotonic() + _WAIT
+    server = _start_server(report, "--http", "--port", str(port))
+    deadline = time.monotonic() + _TIMEOUT_S
     while True:
         try:
             connection = socket.create_connection(("127.0.0.1", port))
@@ -105,7 +105,7 @@ def _over_http(revision: str, told: Path) -> None:
 
     def call() -> None:
         connection.sendall(
-            rpc_request(port, "/mcp/", "tools/call", CALL, revision, bearer)
+            encode_http_request(port, "/mcp/", "tools/call", CALL, revision, bearer)
         )
         answer = b""
         while b'"result"' not in answer:
@@ -115,42 +115,42 @@ def _over_http(revision: str, told: Path) -> None:
         time.sleep(0.2)
 
     with connection:
-        connection.settimeout(_WAIT)
-        _third_call(server, told, call)
+        connection.settimeout(_TIMEOUT_S)
+        _trace_third_call(server, report, call)
     server.terminate()
-    server.wait(_WAIT)
+    server.wait(_TIMEOUT_S)
 
 
-def _third_call(
-    server: subprocess.Popen[bytes], told: Path, call: Callable[[], None]
+def _trace_third_call(
+    server: subprocess.Popen[bytes], report: Path, call: Callable[[], None]
 ) -> None:
-    """The first calls load what calls need; the third is as all later ones are."""
+    """Trace the third call: the first calls also load modules and fill caches."""
     call()
     call()
     server.send_signal(signal.SIGUSR1)
-    _until(told.with_suffix(".begun"))
+    _wait_for_file(report.with_suffix(".started"))
     call()
     server.send_signal(signal.SIGUSR2)
-    _until(told)
+    _wait_for_file(report)
 
 
-def _until(file: Path) -> None:
-    deadline = time.monotonic() + _WAIT
+def _wait_for_file(file: Path) -> None:
+    deadline = time.monotonic() + _TIMEOUT_S
     while not file.exists():
         assert time.monotonic() < deadline, f"{file.name} is not written"
         time.sleep(0.02)
 
 
-def _started(told: Path, *options: str, **pipes: Any) -> subprocess.Popen[bytes]:
-    command = [sys.executable, __file__, "--traced", str(told), *options]
+def _start_server(report: Path, *options: str, **pipes: Any) -> subprocess.Popen[bytes]:
+    command = [sys.executable, __file__, "--traced", str(report), *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "MOLECULE_TOKEN": _TOKEN}
     return subprocess.Popen(
         command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL, **pipes
     )
 
 
-def traced(told: Path, options: list[str]) -> None:
-    """Runs the server; SIGUSR1 begins a trace, SIGUSR2 writes it to the file."""
+def run_traced(report: Path, options: list[str]) -> None:
+    """Run the server; SIGUSR1 starts a trace, SIGUSR2 writes it to `report`."""
     functions: list[str] | None = None
 
     def profile(frame: FrameType, event: str, _: object) -> None:
@@ -160,20 +160,20 @@ def traced(told: Path, options: list[str]) -> None:
             if module.startswith(_PACKAGE) and name not in functions:
                 functions.append(name)
 
-    def begin(*_: object) -> None:
+    def start(*_: object) -> None:
         nonlocal functions
         functions = []
-        told.with_suffix(".begun").touch()
+        report.with_suffix(".started").touch()
 
     def write(*_: object) -> None:
         nonlocal functions
-        seen, functions = functions, None
-        text = json.dumps({"functions": seen, "loaded": _loaded()})
-        part = told.with_suffix(".part")
+        traced, functions = functions, None
+        text = json.dumps({"functions": traced, "loaded": _count_loaded_lines()})
+        part = report.with_suffix(".part")
         part.write_text(text, "utf-8")
-        part.rename(told)
+        part.rename(report)
 
-    signal.signal(signal.SIGUSR1, begin)
+    signal.signal(signal.SIGUSR1, start)
     signal.signal(signal.SIGUSR2, write)
     threading.setprofile(profile)
     sys.setprofile(profile)
@@ -182,18 +182,18 @@ def traced(told: Path, options: list[str]) -> None:
         runpy.run_module(SERVER, run_name="__main__", alter_sys=True)
 
 
-def _loaded() -> dict[str, int]:
-    """The modules of the runtime that are loaded, with their lines."""
-    found = {}
+def _count_loaded_lines() -> dict[str, int]:
+    """Return the line count of each loaded runtime module."""
+    lines = {}
     for name, module in sorted(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if file and f"{name}.".startswith(_PACKAGE):
-            found[name] = len(Path(file).read_text("utf-8").splitlines())
-    return found
+            lines[name] = len(Path(file).read_text("utf-8").splitlines())
+    return lines
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--traced"]:
-        traced(Path(sys.argv[2]), sys.argv[3:])
+        run_traced(Path(sys.argv[2]), sys.argv[3:])
     else:
         main()

@@ -1,8 +1,7 @@
-"""Blocking JSON-RPC clients for servers under measurement; no SDK on this side.
+"""Blocking JSON-RPC clients, without the SDK, for measured servers.
 
-A client that shares the machine with its server must cost little: requests are bytes that
-were made before, and answers are looked at only as far as is needed to know that they are
-answers.
+The client shares a core with the server, so it must use little processor time: requests are
+encoded in advance, and answers are only searched for a few marks of a valid result.
 """
 
 from __future__ import annotations
@@ -25,15 +24,19 @@ __all__ = [
     "Http",
     "Stdio",
     "free_port",
-    "rpc_message",
-    "rpc_request",
-    "used",
+    "encode_message",
+    "encode_http_request",
+    "read_cpu_seconds",
 ]
 
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
 _CLIENT = {"name": "bench", "version": "1"}
-_HELLO = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
+_INITIALIZE_PARAMS = {
+    "protocolVersion": LEGACY,
+    "capabilities": {},
+    "clientInfo": _CLIENT,
+}
 _META = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientInfo": _CLIENT,
@@ -41,19 +44,19 @@ _META = {
 }
 
 
-def _bytes(number: int, method: str, params: Mapping[str, Any]) -> bytes:
+def _encode_request(number: int, method: str, params: Mapping[str, Any]) -> bytes:
     message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
     return json.dumps(message).encode()
 
 
-def rpc_message(method: str, params: Mapping[str, Any], revision: str) -> bytes:
-    """The bytes of one request, without its end of line."""
+def encode_message(method: str, params: Mapping[str, Any], revision: str) -> bytes:
+    """Encode a JSON-RPC request, without a line break."""
     if revision == MODERN:
         params = {**params, "_meta": _META}
-    return _bytes(7, method, params)
+    return _encode_request(7, method, params)
 
 
-def rpc_request(
+def encode_http_request(
     port: int,
     path: str,
     method: str,
@@ -61,20 +64,20 @@ def rpc_request(
     revision: str,
     headers: str = "",
 ) -> bytes:
-    """The bytes of one request over HTTP.
+    """Encode an HTTP request with a JSON-RPC body.
 
     Args:
-        port: where the server listens.
-        path: of its endpoint.
-        method: of JSON-RPC.
-        params: of the method.
-        revision: of the protocol.
-        headers: further ones, each with its end of line.
+        port: port of the server.
+        path: path of its MCP endpoint.
+        method: JSON-RPC method.
+        params: parameters of the method.
+        revision: protocol version.
+        headers: additional header lines, each with its line break.
     """
     if revision == MODERN:
         name = f"Mcp-Name: {params['name']}\r\n" if "name" in params else ""
         headers += f"Mcp-Method: {method}\r\n{name}"
-    body = rpc_message(method, params, revision)
+    body = encode_message(method, params, revision)
     head = (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
         "Content-Type: application/json\r\n"
@@ -85,30 +88,30 @@ def rpc_request(
     return head.encode() + body
 
 
-def used(process: int) -> float:
-    """Seconds of the processor of a process and of those that it started, all threads."""
-    # Linux counts nanoseconds here, where /proc counts hundredths of a second.
+def read_cpu_seconds(process: int) -> float:
+    """Return the processor seconds of a process and its descendants."""
+    # This Linux clock has nanosecond resolution; /proc has hundredths of a second.
     # Source: https://www.man7.org/linux/man-pages/man3/clock_getcpuclockid.3.html
     own = time.clock_gettime((~process << 3) | 2)
     children = Path(f"/proc/{process}/task/{process}/children").read_text()
-    return own + sum(used(int(child)) for child in children.split())
+    return own + sum(read_cpu_seconds(int(child)) for child in children.split())
 
 
-def _peak(process: int) -> float:
-    """MiB of a process's memory at its peak."""
+def _read_peak_memory(process: int) -> float:
+    """Return the peak memory of a process in MiB."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 class Stdio:
-    """A server over stdio, past its handshake and its first list.
+    """Client of a server over stdio, after the handshake and the first `tools/list`.
 
     Attributes:
-        start: from the start of the process to the answered `tools/list`.
+        start: sample from the process start to the answer to `tools/list`.
     """
 
     def __init__(self, command: Sequence[str], folder: Path) -> None:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         self._process = subprocess.Popen(
             command,
             cwd=folder,
@@ -118,54 +121,56 @@ class Stdio:
             stderr=subprocess.DEVNULL,
         )
         self._number = 1
-        hello = _bytes(0, "initialize", _HELLO)
+        request = _encode_request(0, "initialize", _INITIALIZE_PARAMS)
         self._send(
-            hello + b'\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+            request + b'\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
         )
-        self._answer()
-        self.list_tools()
-        clock = time.perf_counter() - begun
-        self.start = Sample(self.used(), clock, self.memory())
+        self._read_answer()
+        self.time_list_tools()
+        clock = time.perf_counter() - started
+        self.start = Sample(self.read_cpu_seconds(), clock, self.read_memory())
 
-    def list_tools(self) -> float:
-        """Seconds of one `tools/list`."""
-        begun = time.perf_counter()
-        self._send(_bytes(1, "tools/list", {}) + b"\n")
-        assert b'"tools":[' in self._answer()
-        return time.perf_counter() - begun
+    def time_list_tools(self) -> float:
+        """Return the seconds of one `tools/list`."""
+        started = time.perf_counter()
+        self._send(_encode_request(1, "tools/list", {}) + b"\n")
+        assert b'"tools":[' in self._read_answer()
+        return time.perf_counter() - started
 
-    def calls(self, params: Mapping[str, Any], count: int) -> list[float]:
-        """Seconds of each of that many calls, one after the other."""
-        line, seconds = _bytes(7, "tools/call", params) + b"\n", []
+    def time_calls(self, params: Mapping[str, Any], count: int) -> list[float]:
+        """Return the seconds of each of `count` sequential calls."""
+        line, seconds = _encode_request(7, "tools/call", params) + b"\n", []
         for _ in range(count):
-            begun = time.perf_counter()
+            started = time.perf_counter()
             self._send(line)
-            answer = self._answer()
-            seconds.append(time.perf_counter() - begun)
+            answer = self._read_answer()
+            seconds.append(time.perf_counter() - started)
             assert b'"content"' in answer and b'"isError":true' not in answer, answer
         return seconds
 
-    def pipelined(self, params: Mapping[str, Any], count: int, window: int) -> float:
-        """Seconds of that many calls with so many under way at a time."""
-        line = _bytes(7, "tools/call", params) + b"\n"
-        begun = time.perf_counter()
+    def time_pipelined_calls(
+        self, params: Mapping[str, Any], count: int, window: int
+    ) -> float:
+        """Return the seconds of `count` calls with up to `window` of them in flight."""
+        line = _encode_request(7, "tools/call", params) + b"\n"
+        started = time.perf_counter()
         self._send(line * window)
         for number in range(count):
-            self._answer()
+            self._read_answer()
             if number + window < count:
                 self._send(line)
-        return time.perf_counter() - begun
+        return time.perf_counter() - started
 
-    def used(self) -> float:
-        """Seconds of the processor that the server has used."""
-        return used(self._process.pid)
+    def read_cpu_seconds(self) -> float:
+        """Return the processor seconds of the server."""
+        return read_cpu_seconds(self._process.pid)
 
-    def memory(self) -> float:
-        """MiB of the server's memory at its peak."""
-        return _peak(self._process.pid)
+    def read_memory(self) -> float:
+        """Return the peak memory of the server in MiB."""
+        return _read_peak_memory(self._process.pid)
 
     def close(self) -> None:
-        """Ends the server."""
+        """Kill the server."""
         self._process.kill()
         self._process.communicate()
 
@@ -173,7 +178,7 @@ class Stdio:
         assert self._process.stdin is not None
         os.write(self._process.stdin.fileno(), data)
 
-    def _answer(self) -> bytes:
+    def _read_answer(self) -> bytes:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         assert line, "the server ended"
@@ -181,7 +186,7 @@ class Stdio:
 
 
 def free_port() -> int:
-    """A port that is free now."""
+    """Return a port that is currently free."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -189,17 +194,17 @@ def free_port() -> int:
 
 
 class Http:
-    """A server over HTTP and one connection to it, without a session.
+    """Client of a server over HTTP, with one connection and no session.
 
     Args:
-        command: what starts the server.
-        folder: where it runs.
-        port: where it will listen.
-        revision: of the protocol that requests are in.
-        path: of its endpoint.
+        command: command line that starts the server.
+        folder: working directory of the server.
+        port: port of the server.
+        revision: protocol version of the requests.
+        path: path of the MCP endpoint.
 
     Attributes:
-        start: from the start of the process to the answered `tools/list`.
+        start: sample from the process start to the answer to `tools/list`.
     """
 
     def __init__(
@@ -210,7 +215,7 @@ class Http:
         revision: str = MODERN,
         path: str = "/mcp",
     ) -> None:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         self._process = subprocess.Popen(
             command,
             cwd=folder,
@@ -221,39 +226,39 @@ class Http:
             start_new_session=True,
         )
         self._port, self._revision, self._path = port, revision, path
-        self._connection = self._connected()
-        self._answer(self._request("tools/list", {}))
-        clock = time.perf_counter() - begun
-        self.start = Sample(self.used(), clock, self.memory())
+        self._connection = self._connect()
+        self._read_answer(self._request("tools/list", {}))
+        clock = time.perf_counter() - started
+        self.start = Sample(self.read_cpu_seconds(), clock, self.read_memory())
 
-    def calls(self, params: Mapping[str, Any], count: int) -> list[float]:
-        """Seconds of each of that many calls, one after the other."""
+    def time_calls(self, params: Mapping[str, Any], count: int) -> list[float]:
+        """Return the seconds of each of `count` sequential calls."""
         request, seconds = self._request("tools/call", params), []
-        # Others had their turn meanwhile, and servers close what was quiet for seconds.
+        # Servers close connections that were idle during the turns of the other servers.
         self._connection.close()
-        self._connection = self._connected()
+        self._connection = self._connect()
         for _ in range(count):
-            begun = time.perf_counter()
-            answer = self._answer(request)
-            seconds.append(time.perf_counter() - begun)
+            started = time.perf_counter()
+            answer = self._read_answer(request)
+            seconds.append(time.perf_counter() - started)
             assert b'"content"' in answer and b'"isError":true' not in answer, answer
         return seconds
 
-    def used(self) -> float:
-        """Seconds of the processor that the server has used."""
-        return used(self._process.pid)
+    def read_cpu_seconds(self) -> float:
+        """Return the processor seconds of the server."""
+        return read_cpu_seconds(self._process.pid)
 
-    def memory(self) -> float:
-        """MiB of the server's memory at its peak."""
-        return _peak(self._process.pid)
+    def read_memory(self) -> float:
+        """Return the peak memory of the server in MiB."""
+        return _read_peak_memory(self._process.pid)
 
     def close(self) -> None:
-        """Ends the server."""
+        """Kill the server."""
         self._connection.close()
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
-    def _connected(self) -> socket.socket:
+    def _connect(self) -> socket.socket:
         while True:
             try:
                 connection = socket.create_connection(("127.0.0.1", self._port))
@@ -265,25 +270,27 @@ class Http:
                 return connection
 
     def _request(self, method: str, params: Mapping[str, Any]) -> bytes:
-        return rpc_request(self._port, self._path, method, params, self._revision)
+        return encode_http_request(
+            self._port, self._path, method, params, self._revision
+        )
 
-    def _answer(self, request: bytes) -> bytes:
+    def _read_answer(self, request: bytes) -> bytes:
         self._connection.sendall(request)
         data = b""
         while b"\r\n\r\n" not in data:
-            data += self._received()
+            data += self._receive()
         head, _, body = data.partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200"), data[:500]
         length = head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]
         if length:
             while len(body) < int(length):
-                body += self._received()
+                body += self._receive()
         else:
             while not body.endswith(b"0\r\n\r\n"):
-                body += self._received()
+                body += self._receive()
         return body
 
-    def _received(self) -> bytes:
+    def _receive(self) -> bytes:
         data = self._connection.recv(1 << 20)
         assert data, "the server closed the connection"
         return data

@@ -1,4 +1,4 @@
-"""What generating costs: everything new, nothing changed, one spec changed, a check."""
+"""Time of `generate` and `check`: from scratch, unchanged, and with one changed spec."""
 
 from __future__ import annotations
 
@@ -9,18 +9,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paired import PYTHON, Command, Row, child_environment, compare, run_in_turn
-from real_lists import large_lists
+from real_lists import load_large_lists
 from results import Part
-from workspaces import Workspace, imported, listed, made_up, real, repository
+from workspaces import (
+    Workspace,
+    copy_repository,
+    make_imported_project,
+    make_listed_project,
+    make_real_project,
+    make_synthetic_project,
+)
 
 __all__ = [
     "CLICK",
     "Sizes",
-    "cold",
+    "make_cold_command",
     "generation_part",
-    "prepared",
+    "generate_and_commit",
     "scale_part",
-    "wrote",
+    "count_output",
 ]
 
 _LISTS = 6
@@ -30,14 +37,14 @@ CLICK = Command("import click", [PYTHON, "-c", "import click"], os.getcwd())
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much is measured.
+    """Sizes of the measured projects, and the number of rounds.
 
     Attributes:
-        real: tools of the large workspace of real tools.
-        small: tools of the small one, which servers are measured with.
-        made_up: tools of the workspace of made-up tools.
-        many: made-up tools of the largest one.
-        rounds: how often commands run; those that take many seconds run less often.
+        real: tools of the large project with real tools.
+        small: tools of the small project with real tools, which servers use.
+        made_up: tools of the project with synthetic tools.
+        many: tools of the largest project with synthetic tools.
+        rounds: runs of each command; slow commands use `few_rounds`.
     """
 
     real: int
@@ -47,13 +54,13 @@ class Sizes:
     rounds: int
 
     @property
-    def few(self) -> int:
-        """Rounds of commands that take seconds."""
+    def few_rounds(self) -> int:
+        """Rounds of commands that run for seconds."""
         return max(1, self.rounds // 2)
 
 
-def prepared(workspace: Workspace) -> Workspace:
-    """The workspace with its outputs, all of it committed."""
+def generate_and_commit(workspace: Workspace) -> Workspace:
+    """Generate the outputs of a workspace, commit all files, and return the workspace."""
     subprocess.run(
         [*TOOLCAST, "generate"],
         cwd=workspace.root,
@@ -65,43 +72,46 @@ def prepared(workspace: Workspace) -> Workspace:
     return workspace
 
 
-def cold(workspace: Workspace, name: str = "everything new") -> Command:
-    """`generate` without any output or memory of earlier runs."""
+def make_cold_command(workspace: Workspace, name: str = "everything new") -> Command:
+    """Return a `generate` command that starts without outputs and caches."""
     cache = Path(os.environ["XDG_CACHE_HOME"])
-    words = [*TOOLCAST, "generate"]
-    return Command(name, words, str(workspace.root), workspace.clear(cache))
+    arguments = [*TOOLCAST, "generate"]
+    return Command(name, arguments, str(workspace.root), workspace.build_reset(cache))
 
 
 def generation_part(folder: Path, sizes: Sizes) -> Part:
-    """Each command over several projects, beside an import."""
+    """Compare each command with `import click`, in several projects."""
     rows: list[Row] = []
     outputs, specs = {}, {}
     for workspace in (
-        real(folder, sizes.real),
-        imported(folder, sizes.real),
-        repository(folder),
-        made_up(folder, sizes.made_up),
-        *(listed(folder, name, tools) for name, tools in large_lists(_LISTS)),
+        make_real_project(folder, sizes.real),
+        make_imported_project(folder, sizes.real),
+        copy_repository(folder),
+        make_synthetic_project(folder, sizes.made_up),
+        *(
+            make_listed_project(folder, name, tools)
+            for name, tools in load_large_lists(_LISTS)
+        ),
     ):
-        rows += _rows(prepared(workspace), sizes.rounds)
-        outputs[workspace.name] = wrote(workspace.root / "generated")
+        rows += _compare_commands(generate_and_commit(workspace), sizes.rounds)
+        outputs[workspace.name] = count_output(workspace.root / "generated")
         specs[workspace.name] = workspace.size
-    return Part(rows, wrote=outputs, specs=specs)
+    return Part(rows, outputs=outputs, specs=specs)
 
 
-def _rows(workspace: Workspace, rounds: int) -> Iterator[Row]:
+def _compare_commands(workspace: Workspace, rounds: int) -> Iterator[Row]:
     root = str(workspace.root)
     generate = [*TOOLCAST, "generate"]
     check = Command("check", [*TOOLCAST, "check"], root)
     commands = [
-        cold(workspace),
+        make_cold_command(workspace),
         Command("nothing changed", generate, root),
         Command("one spec changed", generate, root, workspace.edit),
         check,
     ]
-    # What was edited differs from the commit.
-    words = [*TOOLCAST, "diff", "--against", "HEAD"]
-    diff = Command("diff of two states, one spec changed", words, root)
+    # The spec that `edit` changed differs from the commit.
+    arguments = [*TOOLCAST, "diff", "--against", "HEAD"]
+    diff = Command("diff of two states, one spec changed", arguments, root)
     samples = run_in_turn([*commands, diff, CLICK], rounds)
     for command in commands:
         yield compare(workspace.name, samples, command.name, CLICK.name)
@@ -109,23 +119,26 @@ def _rows(workspace: Workspace, rounds: int) -> Iterator[Row]:
 
 
 def scale_part(folder: Path, sizes: Sizes) -> Part:
-    """Ten times the made-up tools: time and memory."""
-    some, many = (
-        prepared(made_up(folder, number)) for number in (sizes.made_up, sizes.many)
+    """Compare two projects of synthetic tools, the larger one ten times the size."""
+    few, many = (
+        generate_and_commit(make_synthetic_project(folder, number))
+        for number in (sizes.made_up, sizes.many)
     )
-    commands = [cold(each, each.name) for each in (many, some)]
-    samples = run_in_turn(commands, sizes.few, warming=0)
-    return Part([compare("everything new", samples, many.name, some.name)])
+    commands = [
+        make_cold_command(workspace, workspace.name) for workspace in (many, few)
+    ]
+    samples = run_in_turn(commands, sizes.few_rounds, warmup_rounds=0)
+    return Part([compare("everything new", samples, many.name, few.name)])
 
 
-def wrote(folder: Path) -> list[int]:
-    """Files and lines below a folder.
+def count_output(folder: Path) -> list[int]:
+    """Return the number of files and of lines in a folder.
 
     Raises:
-        SystemExit: there are none.
+        SystemExit: the folder contains no lines.
     """
     files = [file for file in folder.rglob("*") if file.is_file()]
     lines = sum(file.read_bytes().count(b"\n") for file in files)
     if not lines:
-        raise SystemExit(f"nothing was written below {folder}")
+        raise SystemExit(f"no output in {folder}")
     return [len(files), lines]

@@ -1,6 +1,6 @@
-"""Other generators on the same tools, each in an environment of its own.
+"""Comparison with other generators, each in its own environment, on the same tools.
 
-They are installed below `.toolcast/peers/` when they are missing, by name and version.
+Missing generators are installed in `.toolcast/peers/`, by name and version.
 openapi-generator needs Java 11 or newer, openapi-mcp-generator Node.js 20 or newer.
 """
 
@@ -14,13 +14,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from generation import Sizes, cold, prepared, wrote
+from generation import Sizes, count_output, generate_and_commit, make_cold_command
 from openapi import write_documents
 from paired import PYTHON, Command, compare, run_in_turn
 from results import Part
-from workspaces import ROOT, Workspace, made_up, real, set_aside
+from workspaces import (
+    ROOT,
+    Workspace,
+    make_real_project,
+    make_synthetic_project,
+    move_aside,
+)
 
-__all__ = ["Peer", "generators_part", "installed_python"]
+__all__ = ["Peer", "generators_part", "install_python"]
 
 _ENVIRONMENTS = ROOT / ".toolcast" / "peers"
 _OURS = "toolcast generate"
@@ -28,50 +34,50 @@ _OURS = "toolcast generate"
 
 @dataclass(frozen=True)
 class Peer:
-    """A generator that others made.
+    """A generator of another project, installed from PyPI.
 
     Attributes:
-        name: its name in the registry it is installed from.
-        version: the one that is measured.
-        program: its command.
-        beside: what is installed with it.
+        name: package name in the registry.
+        version: measured version.
+        program: name of its command.
+        extra_packages: packages to install with it.
     """
 
     name: str
     version: str
     program: str
-    beside: Sequence[str] = ()
+    extra_packages: Sequence[str] = ()
 
-    def installed(self) -> str:
-        """The path of its command; it is installed from PyPI when it is missing."""
-        folder = installed_python(f"{self.name}=={self.version}", *self.beside)
+    def install(self) -> str:
+        """Return the path of the command; install the package if it is missing."""
+        folder = install_python(f"{self.name}=={self.version}", *self.extra_packages)
         return str(folder / "bin" / self.program)
 
 
 class NodePeer(Peer):
-    """A generator that comes from npm."""
+    """A generator of another project, installed from npm."""
 
-    def installed(self) -> str:
-        """The path of its command; it is installed when it is missing."""
+    def install(self) -> str:
+        """Return the path of the command; install the package if it is missing."""
         folder = _ENVIRONMENTS / f"{self.name}-{self.version}"
         program = folder / "node_modules" / ".bin" / self.program
         if not program.exists():
             folder.mkdir(parents=True, exist_ok=True)
             quiet = ["--silent", "--no-audit", "--no-fund"]
-            words = ["npm", "install", *quiet, "--prefix", str(folder)]
-            subprocess.run([*words, f"{self.name}@{self.version}"], check=True)
+            arguments = ["npm", "install", *quiet, "--prefix", str(folder)]
+            subprocess.run([*arguments, f"{self.name}@{self.version}"], check=True)
         return str(program)
 
 
-def installed_python(*pinned: str, python: str = PYTHON) -> Path:
-    """A virtual environment with these packages; it is made when it is missing.
+def install_python(*pinned: str, python: str = PYTHON) -> Path:
+    """Return a virtual environment with packages; create it if it is missing.
 
     Args:
-        pinned: the packages, the one that gives the environment its name first.
-        python: the interpreter that it is made with.
+        pinned: requirements; the first one names the environment.
+        python: interpreter of the environment.
 
     Raises:
-        subprocess.CalledProcessError: they cannot be installed.
+        subprocess.CalledProcessError: the installation failed.
     """
     suffix = "" if python == PYTHON else f"-{Path(python).name}"
     folder = _ENVIRONMENTS / (pinned[0].replace("==", "-") + suffix)
@@ -79,8 +85,8 @@ def installed_python(*pinned: str, python: str = PYTHON) -> Path:
     if not done.exists():
         shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([python, "-m", "venv", str(folder)], check=True)
-        words = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-        subprocess.run([*words, "--disable-pip-version-check", *pinned], check=True)
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+        subprocess.run([*pip, "--disable-pip-version-check", *pinned], check=True)
         done.touch()
     return folder
 
@@ -97,29 +103,37 @@ SERVER = NodePeer("openapi-mcp-generator", "4.0.1", "openapi-mcp-generator")
 
 
 def generators_part(folder: Path, sizes: Sizes) -> Part:
-    """Every generator on the real tools, and on the made-up ones."""
+    """Compare every generator with `toolcast generate`, on real and synthetic tools."""
     rows, outputs = [], {}
-    for workspace in (real(folder, sizes.real), made_up(folder, sizes.made_up)):
-        prepared(workspace)
-        ours = cold(workspace, _OURS)
-        peers = _peers(workspace, folder / f"peers-{workspace.root.name}")
-        samples = run_in_turn([ours, *peers], sizes.few, warming=0)
+    for workspace in (
+        make_real_project(folder, sizes.real),
+        make_synthetic_project(folder, sizes.made_up),
+    ):
+        generate_and_commit(workspace)
+        ours = make_cold_command(workspace, _OURS)
+        peers = _build_peer_commands(workspace, folder / f"peers-{workspace.root.name}")
+        samples = run_in_turn([ours, *peers], sizes.few_rounds, warmup_rounds=0)
         rows += [compare(workspace.name, samples, peer.name, _OURS) for peer in peers]
-        outputs[f"{_OURS}, {workspace.name}"] = wrote(workspace.root / "generated")
+        outputs[f"{_OURS}, {workspace.name}"] = count_output(
+            workspace.root / "generated"
+        )
         for peer in peers:
-            outputs[f"{peer.name}, {workspace.name}"] = wrote(Path(peer.folder) / "out")
+            outputs[f"{peer.name}, {workspace.name}"] = count_output(
+                Path(peer.folder) / "out"
+            )
     pinned = {peer.name: peer.version for peer in (MODELS, CLIENT, JAVA, SERVER)}
-    return Part(rows, wrote=outputs, versions=pinned)
+    return Part(rows, outputs=outputs, versions=pinned)
 
 
-def _peers(workspace: Workspace, folder: Path) -> list[Command]:
+def _build_peer_commands(workspace: Workspace, folder: Path) -> list[Command]:
     folder.mkdir()
-    document, definitions = write_documents(folder, _listed(workspace))
+    document, definitions = write_documents(folder, _read_mcp_definitions(workspace))
 
-    def command(name: str, peer: Peer, *words: str) -> Command:
-        here = folder / name.replace(", ", "-").replace(" ", "-")
-        here.mkdir()
-        return Command(name, [peer.installed(), *words], str(here), _clearing(here))
+    def command(name: str, peer: Peer, *arguments: str) -> Command:
+        peer_folder = folder / name.replace(", ", "-").replace(" ", "-")
+        peer_folder.mkdir()
+        argv = [peer.install(), *arguments]
+        return Command(name, argv, str(peer_folder), _build_reset(peer_folder))
 
     models = ["--input", definitions, "--input-file-type", "jsonschema"]
     models += ["--output-model-type", "pydantic_v2.BaseModel", "--disable-warnings"]
@@ -141,11 +155,11 @@ def _peers(workspace: Workspace, folder: Path) -> list[Command]:
     ]
 
 
-def _clearing(folder: Path) -> Callable[[], None]:
-    return lambda: set_aside(folder / "out", folder.parent)
+def _build_reset(folder: Path) -> Callable[[], None]:
+    return lambda: move_aside(folder / "out", folder.parent)
 
 
-def _listed(workspace: Workspace) -> list[Mapping[str, Any]]:
-    """The tools as the workspace's definitions show them to MCP clients."""
+def _read_mcp_definitions(workspace: Workspace) -> list[Mapping[str, Any]]:
+    """Return the MCP definitions of the workspace's tools."""
     files = sorted(workspace.root.glob("generated/things/tools/*.json"))
     return [json.loads(file.read_text("utf-8"))["mcp"] for file in files]

@@ -1,4 +1,4 @@
-"""What it costs to take a list of tools in, to generate a server of it, and to be answered."""
+"""Time to import an existing server, generate its server, and list its tools."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 from generation import CLICK, TOOLCAST, Sizes
 from paired import PYTHON, Command, compare, run_in_turn
-from real_lists import real_tools
+from real_lists import load_real_tools
 from results import Part
-from workspaces import set_aside
+from workspaces import move_aside
 
 from tests.mcp.servers import MODERN, encode_requests
 
@@ -23,34 +23,34 @@ _SERVE = [PYTHON, "-m", "generated.things.mcp_server"]
 
 
 def importing_part(folder: Path, sizes: Sizes) -> Part:
-    """Real tools in one list: each of the three steps, and all of them, beside an import."""
-    tools = json.dumps({"tools": real_tools(sizes.real)})
+    """Compare each step, and all steps together, with `import click`."""
+    tools = json.dumps({"tools": load_real_tools(sizes.real)})
     (folder / "list.json").write_text(tools, "utf-8")
     (folder / "requests").write_text(
         encode_requests(MODERN, ("tools/list", {})), "utf-8"
     )
-    listed = f"{' '.join(_SERVE)} < ../requests > ../answer.json"
+    list_tools = f"{' '.join(_SERVE)} < ../requests > ../answer.json"
     root = folder / "project"
 
-    def emptied() -> None:
-        set_aside(root, folder)
+    def reset() -> None:
+        move_aside(root, folder)
         root.mkdir()
         shutil.rmtree(os.environ["XDG_CACHE_HOME"], ignore_errors=True)
 
-    # Each step leaves what the next one needs; the last one begins and ends with nothing.
+    # Each step uses the output of the previous step; the last command runs all steps.
     commands = [
-        Command("import", _IMPORT, str(root), emptied),
+        Command("import", _IMPORT, str(root), reset),
         Command("generate", _GENERATE, str(root)),
-        Command("list", ["/bin/sh", "-c", listed], str(root)),
+        Command("list", ["/bin/sh", "-c", list_tools], str(root)),
         Command(
             "import, generate and list",
             [
                 "/bin/sh",
                 "-c",
-                f"{' '.join(_IMPORT)} && {' '.join(_GENERATE)} && {listed}",
+                f"{' '.join(_IMPORT)} && {' '.join(_GENERATE)} && {list_tools}",
             ],
             str(root),
-            emptied,
+            reset,
         ),
     ]
     samples = run_in_turn([*commands, CLICK], sizes.rounds)
@@ -58,4 +58,6 @@ def importing_part(folder: Path, sizes: Sizes) -> Part:
     if len(answer["result"]["tools"]) != sizes.real:
         raise SystemExit("the server did not list every tool")
     work = f"{sizes.real:,} imported tools"
-    return Part([compare(work, samples, one.name, CLICK.name) for one in commands])
+    return Part(
+        [compare(work, samples, command.name, CLICK.name) for command in commands]
+    )

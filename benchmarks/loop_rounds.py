@@ -1,7 +1,7 @@
-"""How many rounds of a server's event loop a call takes.
+"""Number of event loop iterations per call.
 
-A round takes in everything that became ready and lets it run. With many sessions at once each
-round carries all of them, so what a call waits for is its rounds more than its own work.
+An iteration runs every callback that became ready. With many concurrent sessions each
+iteration serves all of them, so latency depends more on iterations than on a call's own work.
 """
 
 from __future__ import annotations
@@ -14,47 +14,47 @@ from typing import Any
 from clients import Http, Stdio
 from turns import Candidate
 
-__all__ = ["rounds_table"]
+__all__ = ["measure_rounds"]
 
-_COUNTED = str(Path(__file__).parent / "peer_servers" / "counted.py")
-_WARMING = 20
+_COUNTED = str(Path(__file__).parent / "peer_servers" / "counting_server.py")
+_WARMUP_CALLS = 20
 
 
-def rounds_table(
+def measure_rounds(
     servers: Sequence[Candidate],
     transports: Mapping[str, Callable[[Candidate], Stdio | Http]],
     call: Mapping[str, Any],
     calls: int,
     folder: Path,
 ) -> list[list[str]]:
-    """A line a server, a column a transport: rounds of the event loop a call."""
+    """Return a table with a row per server, a column per transport."""
     count = folder / "rounds"
     rows = [["Rounds of the event loop a call", *transports]]
     for server in servers:
-        counted = replace(
+        counting_server = replace(
             server,
-            stdio=_counting(server.stdio, count),
-            http=_counting(server.http, count),
+            stdio=_add_counter(server.stdio, count),
+            http=_add_counter(server.http, count),
         )
         cells = []
         for start in transports.values():
-            # On all cores: on one, a round takes in less, as its caller waits for the core.
-            client = start(counted)
+            # Use all cores: on one core the client waits, so an iteration serves fewer events.
+            client = start(counting_server)
             try:
-                client.calls(call, _WARMING)
-                before = _number(count)
-                client.calls(call, calls)
-                cells.append(f"{(_number(count) - before) / calls:.1f}")
+                client.time_calls(call, _WARMUP_CALLS)
+                before = _read_count(count)
+                client.time_calls(call, calls)
+                cells.append(f"{(_read_count(count) - before) / calls:.1f}")
             finally:
                 client.close()
         rows.append([server.name, *cells])
     return rows
 
 
-def _counting(command: Sequence[str], count: Path) -> list[str]:
-    python, *words = command
-    return [python, _COUNTED, str(count), *words]
+def _add_counter(command: Sequence[str], count: Path) -> list[str]:
+    python, *arguments = command
+    return [python, _COUNTED, str(count), *arguments]
 
 
-def _number(count: Path) -> int:
+def _read_count(count: Path) -> int:
     return int.from_bytes(count.read_bytes(), "little")

@@ -1,4 +1,4 @@
-"""The same tools as the documents that other generators read."""
+"""OpenAPI and JSON Schema documents of tools, for other generators."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ _REFERENCES = "#/components/schemas/"
 def write_documents(
     folder: Path, tools: Sequence[Mapping[str, Any]]
 ) -> tuple[str, str]:
-    """Writes two documents that hold the same schemas.
+    """Write an OpenAPI and a JSON Schema document with the same schemas.
 
     Args:
-        folder: where to.
-        tools: as `tools/list` shows them.
+        folder: folder for both documents.
+        tools: MCP definitions.
 
     Returns:
-        The path of an OpenAPI 3.1 document with one operation a tool, whose body is the tool's
-        input schema; and that of a JSON Schema with the input schemas as definitions.
+        The path of an OpenAPI 3.1 document with an operation per tool, whose request body is the
+        input schema; and the path of a JSON Schema with the input schemas under `$defs`.
     """
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {}
     for tool in tools:
-        model = _model(tool["name"])
+        model = _format_model_name(tool["name"])
         schema = dict(tool["inputSchema"])
         for keyword in ("$defs", "definitions"):
-            for name, inner in schema.pop(keyword, {}).items():
-                schemas[model + _model(name)] = _moved(inner, model)
-        schemas[model] = _moved(schema, model)
-        paths[f"/tools/{tool['name']}"] = {"post": _operation(tool, model)}
-    whole = {
+            for name, definition in schema.pop(keyword, {}).items():
+                schemas[model + _format_model_name(name)] = _rewrite_references(
+                    definition, model
+                )
+        schemas[model] = _rewrite_references(schema, model)
+        paths[f"/tools/{tool['name']}"] = {"post": _build_operation(tool, model)}
+    api = {
         "openapi": "3.1.0",
         "info": {"title": "Things", "version": "1.0.0"},
         "servers": [{"url": "http://localhost"}],
@@ -43,31 +45,35 @@ def write_documents(
         "components": {"schemas": schemas},
     }
     document, definitions = folder / "openapi.json", folder / "schemas.json"
-    document.write_text(json.dumps(whole), "utf-8")
+    document.write_text(json.dumps(api), "utf-8")
     text = json.dumps({"$defs": schemas}).replace(_REFERENCES, "#/$defs/")
     definitions.write_text(text, "utf-8")
     return str(document), str(definitions)
 
 
-def _model(name: str) -> str:
+def _format_model_name(name: str) -> str:
     words = name.replace("-", "_").replace(".", "_").split("_")
     return "".join(word[:1].upper() + word[1:] for word in words)
 
 
-def _moved(node: Any, model: str) -> Any:
-    """The schema with its references to where the tool's definitions have gone."""
+def _rewrite_references(node: Any, model: str) -> Any:
+    """Return a schema whose references point to the shared `components/schemas`."""
     if isinstance(node, list):
-        return [_moved(inner, model) for inner in node]
+        return [_rewrite_references(item, model) for item in node]
     if not isinstance(node, dict):
         return node
-    moved = {k: _moved(v, model) for k, v in node.items() if k != "$schema"}
-    reference = moved.get("$ref")
+    rewritten = {
+        k: _rewrite_references(v, model) for k, v in node.items() if k != "$schema"
+    }
+    reference = rewritten.get("$ref")
     if isinstance(reference, str) and reference.startswith("#/"):
-        moved["$ref"] = _REFERENCES + model + _model(reference.rpartition("/")[2])
-    return moved
+        rewritten["$ref"] = (
+            _REFERENCES + model + _format_model_name(reference.rpartition("/")[2])
+        )
+    return rewritten
 
 
-def _operation(tool: Mapping[str, Any], model: str) -> dict[str, Any]:
+def _build_operation(tool: Mapping[str, Any], model: str) -> dict[str, Any]:
     body = {"schema": {"$ref": _REFERENCES + model}}
     answer = {"schema": {"type": "string"}}
     return {

@@ -7,21 +7,21 @@ from pathlib import Path
 
 from clients import LEGACY
 from paired import Row
-from picture import picture
+from picture import render_diagram
 from results import Part
 
 __all__ = [
     "PAGE",
-    "PICTURE",
+    "DIAGRAM",
     "RESULTS",
-    "page",
-    "page_picture",
-    "results",
+    "render_page",
+    "render_page_diagram",
+    "render_results",
     "write_page",
 ]
 
 _ROOT = Path(__file__).parents[1]
-PAGE, PICTURE = _ROOT / "docs" / "benchmarks.md", _ROOT / "docs" / "benchmarks.svg"
+PAGE, DIAGRAM = _ROOT / "docs" / "benchmarks.md", _ROOT / "docs" / "benchmarks.svg"
 RESULTS = _ROOT / "benchmarks" / "RESULTS.md"
 _NOTE = """\
 <!-- Written by `make bench PAGE=1` from benchmarks/measured.json. Do not edit this page. -->
@@ -129,14 +129,14 @@ make bench ONLY=generation ROUNDS=15
 """
 
 
-def page(parts: Mapping[str, Part]) -> str:
+def render_page(parts: Mapping[str, Part]) -> str:
     """Return the text of docs/benchmarks.md: one table for generators, one for servers."""
-    return _join([_HEAD, *_summary(parts)])
+    return _join([_HEAD, *_render_summary(parts)])
 
 
-def results(parts: Mapping[str, Part]) -> str:
+def render_results(parts: Mapping[str, Part]) -> str:
     """Return the text of benchmarks/RESULTS.md: all tables and the method."""
-    return _join([_RESULTS_HEAD, *_all_tables(parts)])
+    return _join([_RESULTS_HEAD, *_render_all_tables(parts)])
 
 
 def _join(lines: Sequence[str]) -> str:
@@ -144,127 +144,134 @@ def _join(lines: Sequence[str]) -> str:
 
 
 def write_page(parts: Mapping[str, Part]) -> None:
-    """Write both pages and the picture."""
-    PAGE.write_text(page(parts), encoding="utf-8", newline="\n")
-    RESULTS.write_text(results(parts), encoding="utf-8", newline="\n")
-    PICTURE.write_text(page_picture(parts), encoding="utf-8", newline="\n")
+    """Write both pages and the diagram."""
+    PAGE.write_text(render_page(parts), encoding="utf-8", newline="\n")
+    RESULTS.write_text(render_results(parts), encoding="utf-8", newline="\n")
+    DIAGRAM.write_text(render_page_diagram(parts), encoding="utf-8", newline="\n")
 
 
-def page_picture(parts: Mapping[str, Part]) -> str:
-    """Return the picture of all comparisons with other tools."""
-    rows = [row for name in ("generators", "servers") for row in _rows(parts, name)]
-    left_out = ("ledger", LEGACY)
-    return picture(
-        [row for row in rows if not any(w in row.work + row.one for w in left_out)]
+def render_page_diagram(parts: Mapping[str, Part]) -> str:
+    """Return the diagram of all comparisons with other tools, as SVG."""
+    rows = [row for name in ("generators", "servers") for row in _get_rows(parts, name)]
+    excluded = ("ledger", LEGACY)
+    return render_diagram(
+        [
+            row
+            for row in rows
+            if not any(text in row.work + row.subject for text in excluded)
+        ]
     )
 
 
-def _rows(parts: Mapping[str, Part], name: str) -> Sequence[Row]:
+def _get_rows(parts: Mapping[str, Part], name: str) -> Sequence[Row]:
     return parts[name].rows if name in parts else ()
 
 
-def _summary(parts: Mapping[str, Part]) -> Iterator[str]:
+def _render_summary(parts: Mapping[str, Part]) -> Iterator[str]:
     if "generators" in parts:
         yield _GENERATORS
-        yield from _comparison(parts["generators"].rows)
-        yield _source(parts["generators"])
+        yield from _render_comparison(parts["generators"].rows)
+        yield _render_source(parts["generators"])
     if "servers" in parts:
         yield _SERVERS
-        yield from _across(parts["servers"].rows)
-        yield _source(parts["servers"])
+        yield from _render_server_table(parts["servers"].rows)
+        yield _render_source(parts["servers"])
 
 
-def _all_tables(parts: Mapping[str, Part]) -> Iterator[str]:
+def _render_all_tables(parts: Mapping[str, Part]) -> Iterator[str]:
     if "generators" in parts:
         yield _GENERATORS
-        yield from _comparison(parts["generators"].rows)
-        yield from _outputs(parts["generators"])
-        yield _source(parts["generators"])
+        yield from _render_comparison(parts["generators"].rows)
+        yield from _render_outputs(parts["generators"])
+        yield _render_source(parts["generators"])
     if "generation" in parts:
         yield _GENERATION
         generation = parts["generation"]
-        rows = [*generation.rows, *_rows(parts, "scale")]
-        yield from _alone(rows, generation.specs)
-        yield from _outputs(parts["generation"])
-        yield _source(parts["generation"])
+        rows = [*generation.rows, *_get_rows(parts, "scale")]
+        yield from _render_run_table(rows, generation.specs)
+        yield from _render_outputs(parts["generation"])
+        yield _render_source(parts["generation"])
     if "importing" in parts:
         yield _IMPORTING
-        yield from _alone(parts["importing"].rows, {})
-        yield _source(parts["importing"])
+        yield from _render_run_table(parts["importing"].rows, {})
+        yield _render_source(parts["importing"])
     if "servers" in parts:
         yield _SERVERS
-        yield from _across(parts["servers"].rows)
-        yield from _tables(parts["servers"])
-        yield _source(parts["servers"])
+        yield from _render_server_table(parts["servers"].rows)
+        yield from _render_tables(parts["servers"])
+        yield _render_source(parts["servers"])
     if "pythons" in parts:
         yield _PYTHONS
-        yield from _across(parts["pythons"].rows)
-        yield _source(parts["pythons"])
+        yield from _render_server_table(parts["pythons"].rows)
+        yield _render_source(parts["pythons"])
     if "sessions" in parts:
         yield _SESSIONS
-        yield from _waits(parts["sessions"].rows)
-        yield _source(parts["sessions"])
+        yield from _render_session_table(parts["sessions"].rows)
+        yield _render_source(parts["sessions"])
     if "selection" in parts:
         yield _SELECTION
-        yield from _tables(parts["selection"])
+        yield from _render_tables(parts["selection"])
         for row in parts["selection"].rows:
             yield (
-                f"* {row.work}: {row.one} takes {_short(row.processor)} times as long as"
-                f" {row.other}, {_short(1_000 * row.one_seconds[0])} ms."
+                f"* {row.work}: {row.subject} takes {_format_number(row.processor)} times as long as"
+                f" {row.baseline}, {_format_number(1_000 * row.subject_seconds[0])} ms."
             )
         yield ""
-        yield _source(parts["selection"])
+        yield _render_source(parts["selection"])
     yield _METHOD
 
 
-def _tables(part: Part) -> Iterator[str]:
+def _render_tables(part: Part) -> Iterator[str]:
     for head, *body in part.tables:
         yield f"| {' | '.join(head)} |\n| --- |{' ---: |' * (len(head) - 1)}"
         yield from (f"| {' | '.join(cells)} |" for cells in body)
         yield ""
 
 
-def _comparison(rows: Sequence[Row]) -> Iterator[str]:
+def _render_comparison(rows: Sequence[Row]) -> Iterator[str]:
     yield "| Work | Compared with | Wall-clock time | Processor time | Seconds, other / Toolcast |"
     yield "| --- | --- | ---: | ---: | ---: |"
     for row in rows:
-        seconds = f"{_short(row.one_seconds[1])} / {_short(row.other_seconds[1])}"
+        seconds = f"{_format_number(row.subject_seconds[1])} / {_format_number(row.baseline_seconds[1])}"
         yield (
-            f"| {row.work} | {row.one} | {_times(row.clock)} | {_times(row.processor)} |"
+            f"| {row.work} | {row.subject} | {_format_ratio(row.clock)} | {_format_ratio(row.processor)} |"
             f" {seconds} |"
         )
     yield ""
 
 
-def _across(rows: Sequence[Row]) -> Iterator[str]:
+def _render_server_table(rows: Sequence[Row]) -> Iterator[str]:
     """Yield a table with a row per task and a column per server."""
-    others = list(dict.fromkeys(row.one for row in rows))
-    ratios = {(row.work, row.one): row.clock for row in rows}
-    yield f"| Work | {' | '.join(others)} |"
-    yield f"| --- |{' ---: |' * len(others)}"
+    servers = list(dict.fromkeys(row.subject for row in rows))
+    ratios = {(row.work, row.subject): row.clock for row in rows}
+    yield f"| Work | {' | '.join(servers)} |"
+    yield f"| --- |{' ---: |' * len(servers)}"
     for work in dict.fromkeys(row.work for row in rows):
-        cells = [_short(ratios[work, other]) for other in others]
+        cells = [_format_number(ratios[work, server]) for server in servers]
         yield f"| {work} | {' | '.join(cells)} |"
     yield ""
 
 
-def _waits(rows: Sequence[Row]) -> Iterator[str]:
+def _render_session_table(rows: Sequence[Row]) -> Iterator[str]:
     yield "| Work | Median of a call in ms: plain SDK | Toolcast | Ratio |"
     yield "| --- | ---: | ---: | ---: |"
     for row in rows:
-        one, other = (1_000 * row.one_seconds[1], 1_000 * row.other_seconds[1])
-        yield f"| {row.work} | {_short(one)} | {_short(other)} | {_short(row.clock)} |"
+        subject, baseline = (
+            1_000 * row.subject_seconds[1],
+            1_000 * row.baseline_seconds[1],
+        )
+        yield f"| {row.work} | {_format_number(subject)} | {_format_number(baseline)} | {_format_number(row.clock)} |"
     yield ""
 
 
-def _times(ratio: float) -> str:
+def _format_ratio(ratio: float) -> str:
     """Format the ratio of the other tool's time to Toolcast's."""
     if ratio >= 1:
-        return f"**{_short(ratio)} x faster**"
-    return f"{_short(1 / ratio)} x slower"
+        return f"**{_format_number(ratio)} x faster**"
+    return f"{_format_number(1 / ratio)} x slower"
 
 
-def _alone(rows: Sequence[Row], specs: Mapping[str, int]) -> Iterator[str]:
+def _render_run_table(rows: Sequence[Row], specs: Mapping[str, int]) -> Iterator[str]:
     """Yield a table with a row per run, with seconds per MB if the specs' size is known."""
     heads = ["Project", "Run", "Seconds", "Processor seconds"]
     heads += [*(["s per MB of specs"] if specs else []), "Ratio", "Peak memory"]
@@ -272,27 +279,32 @@ def _alone(rows: Sequence[Row], specs: Mapping[str, int]) -> Iterator[str]:
     yield f"| --- | --- |{' ---: |' * (len(heads) - 2)}"
     for row in rows:
         # The part `scale` compares two sizes of one run, the others two runs of one size.
-        project, run = row.work, row.one
+        project, run = row.work, row.subject
         if project == "everything new":
             project, run = run, project
-        clock, processor = _short(row.one_seconds[1]), _short(row.one_seconds[0])
+        clock, processor = _format_number(row.subject_seconds[1]), _format_number(
+            row.subject_seconds[0]
+        )
         cells = [project, run, clock, processor]
         if specs:
             size = specs.get(project, 0) / 1e6
-            cells.append(_short(row.one_seconds[0] / size) if size else "-")
-        cells += [f"{_short(row.processor)} x {row.other}", f"{row.peak:.0f} MiB"]
+            cells.append(_format_number(row.subject_seconds[0] / size) if size else "-")
+        cells += [
+            f"{_format_number(row.processor)} x {row.baseline}",
+            f"{row.peak:.0f} MiB",
+        ]
         yield f"| {' | '.join(cells)} |"
     yield ""
 
 
-def _outputs(part: Part) -> Iterator[str]:
+def _render_outputs(part: Part) -> Iterator[str]:
     yield "| Output of | Files | Lines |\n| --- | ---: | ---: |"
-    for name, (files, lines) in part.wrote.items():
+    for name, (files, lines) in part.outputs.items():
         yield f"| {name} | {files:,} | {lines:,} |"
     yield ""
 
 
-def _source(part: Part) -> str:
+def _render_source(part: Part) -> str:
     used = ", ".join(f"{name} {version}" for name, version in part.versions.items())
     return (
         f"Measured on {part.measured} at {part.commit}, {part.machine}, load up to"
@@ -300,7 +312,7 @@ def _source(part: Part) -> str:
     )
 
 
-def _short(number: float) -> str:
+def _format_number(number: float) -> str:
     """Format a number with two or three significant digits."""
     if number >= 10:
         return f"{number:.0f}"

@@ -1,9 +1,9 @@
-"""Runs commands in turn and compares them within a round.
+"""Paired runs: commands run in turn, and ratios are computed within a round.
 
-Every round runs each command once, and a ratio is of two runs of the same round, so that a
-machine whose speed drifts does not matter. Times are of whole processes, by the operating
-system's own accounting: processor time (user and system, of the process and of all that it
-waited for) stays put while others use the machine; wall time stands beside it.
+A ratio compares two runs of the same round, so changes of the machine's speed cancel out.
+Times are of whole processes, as the operating system accounts them: processor time (user and
+system, of the process and its finished children), which other load hardly affects, and
+wall-clock time.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ PYTHON = sys.executable
 
 @dataclass(frozen=True)
 class Command:
-    """One thing to run.
+    """A command to measure.
 
     Attributes:
-        name: what it is, in a few words.
-        words: the program, as an absolute path, and its arguments.
-        folder: where it runs.
-        before: makes the state that it starts from; it is not timed.
+        name: short description.
+        arguments: absolute path of the program, and its arguments.
+        folder: working directory.
+        prepare: restores the initial state before each run; not timed.
     """
 
     name: str
-    words: Sequence[str]
+    arguments: Sequence[str]
     folder: str
-    before: Callable[[], None] | None = None
+    prepare: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One run: seconds of the processor, seconds of the clock, peak memory in MiB."""
+    """A run: processor seconds, wall-clock seconds, peak memory in MiB."""
 
     processor: float
     clock: float
@@ -60,121 +60,123 @@ class Sample:
 
 @dataclass(frozen=True)
 class Row:
-    """One command beside another, on the same work.
+    """The comparison of a command with a baseline, on the same work.
 
     Attributes:
-        work: what both did.
-        one: the first command.
-        other: the second.
-        processor: the median of the ratios `one / other` of processor time.
-        clock: the same by the clock.
-        one_seconds: medians of the first: processor, clock.
-        other_seconds: medians of the second.
-        peak: MiB of memory of the first at its peak.
-        rounds: how many pairs.
+        work: description of the work.
+        subject: name of the compared command.
+        baseline: name of the command it is compared with.
+        processor: median ratio `subject / baseline` of processor time.
+        clock: median ratio of wall-clock time.
+        subject_seconds: median processor and wall-clock seconds of the subject.
+        baseline_seconds: the same for the baseline.
+        peak: peak memory of the subject in MiB.
+        rounds: number of pairs.
     """
 
     work: str
-    one: str
-    other: str
+    subject: str
+    baseline: str
     processor: float
     clock: float
-    one_seconds: tuple[float, float]
-    other_seconds: tuple[float, float]
+    subject_seconds: tuple[float, float]
+    baseline_seconds: tuple[float, float]
     peak: float
     rounds: int
 
-    def line(self) -> str:
-        """The row in a terminal."""
-        what = f"{self.work}: {self.one} / {self.other}"
-        seconds = f"{self.one_seconds[1]:.3f} / {self.other_seconds[1]:.3f} s"
+    def format_line(self) -> str:
+        """Format the row for a terminal."""
+        title = f"{self.work}: {self.subject} / {self.baseline}"
+        seconds = f"{self.subject_seconds[1]:.3f} / {self.baseline_seconds[1]:.3f} s"
         return (
-            f"{what:84} cpu {self.processor:8.2f}  clock {self.clock:8.2f}"
+            f"{title:84} cpu {self.processor:8.2f}  clock {self.clock:8.2f}"
             f"  {seconds:>18}  {self.peak:5.0f} MiB  n={self.rounds}"
         )
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Row:
-        """The row that `dataclasses.asdict` and JSON made of one."""
-        pairs = {key: tuple(value[key]) for key in ("one_seconds", "other_seconds")}
+        """Restore a row from its `dataclasses.asdict` value after JSON."""
+        pairs = {
+            key: tuple(value[key]) for key in ("subject_seconds", "baseline_seconds")
+        }
         return cls(**{**value, **pairs})
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of what is measured: Python may keep its compiled files."""
-    left_out = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONHASHSEED")
-    return {name: text for name, text in os.environ.items() if name not in left_out}
+    """Return the environment of measured commands, in which Python writes `.pyc` files."""
+    excluded = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONHASHSEED")
+    return {name: text for name, text in os.environ.items() if name not in excluded}
 
 
 def run_in_turn(
-    commands: Sequence[Command], rounds: int, warming: int = 1
+    commands: Sequence[Command], rounds: int, warmup_rounds: int = 1
 ) -> dict[str, list[Sample]]:
-    """Runs the commands in turn, round after round.
+    """Run the commands in turn, in several rounds.
 
     Args:
-        commands: of different names.
-        rounds: how often each is measured.
-        warming: how many rounds come before, so that compiled files and caches are there.
+        commands: commands with unique names.
+        rounds: number of measured rounds.
+        warmup_rounds: previous rounds that only fill caches and write `.pyc` files.
 
     Returns:
-        The samples by the commands' names.
+        The samples of each command, by its name.
     """
-    found: dict[str, list[Sample]] = {command.name: [] for command in commands}
-    for turn in range(warming + rounds):
+    samples: dict[str, list[Sample]] = {command.name: [] for command in commands}
+    for turn in range(warmup_rounds + rounds):
         for command in commands:
-            sample = _measured(command)
-            if turn >= warming:
-                found[command.name].append(sample)
-    return found
+            sample = _run_command(command)
+            if turn >= warmup_rounds:
+                samples[command.name].append(sample)
+    return samples
 
 
 def compare(
-    work: str, samples: Mapping[str, Sequence[Sample]], one: str, other: str
+    work: str, samples: Mapping[str, Sequence[Sample]], subject: str, baseline: str
 ) -> Row:
-    """The row of one command beside another."""
-    pairs = list(zip(samples[one], samples[other], strict=True))
+    """Compare a command with a baseline, by the samples of both."""
+    pairs = list(zip(samples[subject], samples[baseline], strict=True))
     return Row(
         work,
-        one,
-        other,
+        subject,
+        baseline,
         statistics.median(a.processor / b.processor for a, b in pairs),
         statistics.median(a.clock / b.clock for a, b in pairs),
-        _seconds(samples[one]),
-        _seconds(samples[other]),
-        max(sample.peak for sample in samples[one]),
+        _get_median_seconds(samples[subject]),
+        _get_median_seconds(samples[baseline]),
+        max(sample.peak for sample in samples[subject]),
         len(pairs),
     )
 
 
-def _seconds(samples: Sequence[Sample]) -> tuple[float, float]:
+def _get_median_seconds(samples: Sequence[Sample]) -> tuple[float, float]:
     return (
         statistics.median(sample.processor for sample in samples),
         statistics.median(sample.clock for sample in samples),
     )
 
 
-def _measured(command: Command) -> Sample:
-    """One run to its end.
+def _run_command(command: Command) -> Sample:
+    """Run a command to its end.
 
     Raises:
         SystemExit: the command failed.
     """
-    if command.before is not None:
-        command.before()
-    runner = _runner()
+    if command.prepare is not None:
+        command.prepare()
+    runner = _start_runner()
     assert runner.stdin is not None and runner.stdout is not None
-    asked = [list(command.words), command.folder, child_environment()]
-    runner.stdin.write(json.dumps(asked) + "\n")
+    request = [list(command.arguments), command.folder, child_environment()]
+    runner.stdin.write(json.dumps(request) + "\n")
     runner.stdin.flush()
     code, *figures = json.loads(runner.stdout.readline())
     if code != 0:
-        raise SystemExit(f"failed: {' '.join(command.words)} in {command.folder}")
+        raise SystemExit(f"failed: {' '.join(command.arguments)} in {command.folder}")
     return Sample(*figures)
 
 
 @cache
-def _runner() -> subprocess.Popen[str]:
-    """A small process that runs the commands, and ends with this one."""
-    words = [PYTHON, "-I", "-S", str(Path(__file__).with_name("run_apart.py"))]
+def _start_runner() -> subprocess.Popen[str]:
+    """Start a small process that runs commands, and ends with this process."""
+    argv = [PYTHON, "-I", "-S", str(Path(__file__).with_name("run_apart.py"))]
     pipe = subprocess.PIPE
-    return subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True)
+    return subprocess.Popen(argv, stdin=pipe, stdout=pipe, text=True)

@@ -1,4 +1,4 @@
-"""A bar a comparison, how many times faster or slower, as SVG for light and dark pages."""
+"""Bar chart of all comparisons, as SVG for light and dark pages."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from xml.sax.saxutils import escape
 
 from paired import Row
 
-__all__ = ["picture"]
+__all__ = ["render_diagram"]
 
 _WIDTH, _LEFT, _RIGHT, _STEP, _TOP = 1080, 560, 90, 26, 70
-_REACH = 64.0
+_MAX_FACTOR = 64.0
 _FONT = "-apple-system, 'Segoe UI', 'DejaVu Sans', Roboto, Helvetica, Arial, sans-serif"
 _STYLE = """\
 <style>
@@ -22,14 +22,14 @@ _STYLE = """\
 </style>"""
 
 
-def picture(rows: Sequence[Row]) -> str:
-    """The picture: a bar goes right where Toolcast is faster, left where it is slower.
+def render_diagram(rows: Sequence[Row]) -> str:
+    """Render a bar per row: to the right if Toolcast is faster, else to the left.
 
-    The length is the factor by the clock on a logarithmic scale; 64 is the longest bar.
+    The length is the logarithm of the wall-clock factor, which is cut off at 64.
     """
     height = _TOP + _STEP * len(rows) + 30
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
-    unit = (_WIDTH - _RIGHT - _LEFT) / 2 / math.log2(_REACH)
+    unit = (_WIDTH - _RIGHT - _LEFT) / 2 / math.log2(_MAX_FACTOR)
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}"'
         f' role="img" aria-labelledby="t d" font-family="{_FONT}">',
@@ -53,11 +53,11 @@ def picture(rows: Sequence[Row]) -> str:
                 f"{2 ** abs(power)}x</text>"
             )
     for number, row in enumerate(rows):
-        lines += _bar(row, _TOP + number * _STEP, middle, unit)
+        lines += _render_bar(row, _TOP + number * _STEP, middle, unit)
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _bar(row: Row, y: float, middle: float, unit: float) -> list[str]:
+def _render_bar(row: Row, y: float, middle: float, unit: float) -> list[str]:
     power = max(-6.0, min(6.0, math.log2(row.clock)))
     width = max(1.0, abs(power) * unit)
     x = middle if power >= 0 else middle - width
@@ -65,7 +65,7 @@ def _bar(row: Row, y: float, middle: float, unit: float) -> list[str]:
     factor = row.clock if power >= 0 else 1 / row.clock
     return [
         f'<text x="{_LEFT - 14}" y="{y + 13}" class="n" text-anchor="end">'
-        f"{escape(f'{row.work}: {row.one}')}</text>",
+        f"{escape(f'{row.work}: {row.subject}')}</text>",
         f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="17" rx="3"'
         f' class="{kind}"/>',
         f'<text x="{_WIDTH - _RIGHT + 12}" y="{y + 13}" class="n">{factor:.3g}x</text>',

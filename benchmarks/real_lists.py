@@ -1,8 +1,8 @@
-"""Tools of real servers, and as many like them as one large server lists.
+"""Tools of real servers, and variants of them for larger lists.
 
-The lists are the `tools/list` answers in tests/corpus/mcp, word for word; `TOOLCAST_CORPUS=FOLDER`
-adds lists. Where more tools are wanted than they have, those with deep schemas are taken again
-and again, each time with other names and words.
+The lists are the unchanged `tools/list` answers in tests/corpus/mcp; `TOOLCAST_CORPUS=FOLDER`
+adds lists. A larger number of tools repeats the lists with deep schemas, with different names
+and texts in each repetition.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name
 
-__all__ = ["large_lists", "real_tools"]
+__all__ = ["load_large_lists", "load_real_tools"]
 
 _CORPUS = Path(__file__).parents[1] / "tests" / "corpus" / "mcp"
 Tool = dict[str, Any]
-_DEEP = 1_050
-"""Characters of a schema, as the mean of a list, from which it is a deep one."""
-_SHORT = 100
-_SAID_ANEW = 0.55
-"""The part of the longer texts that a further turn has in other words."""
-_LEFT_OUT = 0.4
-"""The part of the short descriptions that a further turn does without."""
-_COMMON = 100
+_MIN_DEEP_LENGTH = 1_050
+"""Mean schema length of a list, in characters, from which its schemas count as deep."""
+_MIN_LONG_TEXT = 100
+_CHANGED_SHARE = 0.55
+"""Share of the longer texts that a repetition changes."""
+_REMOVED_SHARE = 0.4
+"""Share of the short descriptions that a repetition removes."""
+_MIN_COMMON_COUNT = 100
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
 _TEXTS = ("title", "description")
 _SCHEMAS = (
@@ -38,134 +38,148 @@ _SCHEMAS = (
 )
 
 
-def real_tools(number: int) -> list[Tool]:
-    """That many tools of real servers, no two of whose names make one module.
+def load_real_tools(number: int) -> list[Tool]:
+    """Return `number` tools of real servers with unique module names.
 
-    They are as their servers list them while there are enough. A larger number stands for one
-    large server: the tools of the lists with deep schemas, first as they are, and then turn by
-    turn with other names and words. What is said anew, and what is left out, is so chosen that
-    1,271 are like those of the largest public server in the bytes of their specs, their texts,
-    how many of these differ, and what the rules find.
+    The tools are unchanged if the lists have enough of them. A larger number models one large
+    server: the tools of the lists with deep schemas, followed by repetitions with other names
+    and texts. The shares of changed and removed texts are chosen so that 1,271 tools match the
+    largest public server in spec size, number of texts, distinct texts and findings.
     """
-    lists = [list(_callable(file)) for file in _files()]
+    lists = [list(_read_tools(file)) for file in _list_files()]
     if number <= sum(map(len, lists)):
-        return list(_named_apart((tool for tools in lists for tool in tools), number))
-    deep = [tool for tools in lists if _mean_schema(tools) > _DEEP for tool in tools]
-    return list(_named_apart(_varied(deep), number))
+        return list(
+            _make_names_unique((tool for tools in lists for tool in tools), number)
+        )
+    deep = [
+        tool
+        for tools in lists
+        if _get_mean_schema_length(tools) > _MIN_DEEP_LENGTH
+        for tool in tools
+    ]
+    return list(_make_names_unique(_vary(deep), number))
 
 
-def large_lists(number: int) -> list[tuple[str, list[Tool]]]:
-    """The largest of the lists, with their names, as their servers list them."""
-    files = sorted(_files(), key=lambda file: file.stat().st_size)[-number:]
-    found = ((f.stem, list(_named_apart(_callable(f), 1_000))) for f in files)
-    return list(reversed([*found]))
+def load_large_lists(number: int) -> list[tuple[str, list[Tool]]]:
+    """Return the names and unchanged tools of the largest lists."""
+    files = sorted(_list_files(), key=lambda file: file.stat().st_size)[-number:]
+    lists = ((f.stem, list(_make_names_unique(_read_tools(f), 1_000))) for f in files)
+    return list(reversed([*lists]))
 
 
-def _files() -> Iterator[Path]:
+def _list_files() -> Iterator[Path]:
     yield from sorted(_CORPUS.glob("*.json"))
-    if more := os.environ.get("TOOLCAST_CORPUS"):
-        yield from sorted(Path(more).glob("*.json"))
+    if folder := os.environ.get("TOOLCAST_CORPUS"):
+        yield from sorted(Path(folder).glob("*.json"))
 
 
-def _callable(file: Path) -> Iterator[Tool]:
-    """The tools of a list, but for those that clients may call as tasks only."""
-    read = json.loads(file.read_text("utf-8"))
-    for tool in read if isinstance(read, list) else read["tools"]:
+def _read_tools(file: Path) -> Iterator[Tool]:
+    """Yield the tools of a list, except tools that must be called as tasks."""
+    data = json.loads(file.read_text("utf-8"))
+    for tool in data if isinstance(data, list) else data["tools"]:
         if tool.get("execution", {}).get("taskSupport") != "required":
             yield tool
 
 
-def _mean_schema(tools: Sequence[Tool]) -> float:
+def _get_mean_schema_length(tools: Sequence[Tool]) -> float:
     return len(json.dumps([tool["inputSchema"] for tool in tools])) / len(tools)
 
 
-def _named_apart(tools: Iterator[Tool], number: int) -> Iterator[Tool]:
-    """The first of them; a name that others have gets a number."""
+def _make_names_unique(tools: Iterator[Tool], number: int) -> Iterator[Tool]:
+    """Yield the first `number` tools; add a number to repeated names."""
     names: set[str] = set()
     for tool in islice(tools, number):
         name = tool["name"]
-        for again in count(2):
+        for suffix in count(2):
             if module_name(name) not in names:
                 break
-            name = f"{tool['name']}_{again}"
+            name = f"{tool['name']}_{suffix}"
         names.add(module_name(name))
         yield {**tool, "name": name}
 
 
-def _varied(tools: Sequence[Tool]) -> Iterator[Tool]:
-    """The tools, and then the tools in other words, without end."""
+def _vary(tools: Sequence[Tool]) -> Iterator[Tool]:
+    """Yield the tools, then an endless series of their variants."""
     yield from tools
-    times = Counter(map(str.lower, _WORD.findall(json.dumps(tools))))
-    # Words that are everywhere are the language, not what a tool is about.
-    rare = [word for word, number in times.items() if number < _COMMON]
+    counts = Counter(map(str.lower, _WORD.findall(json.dumps(tools))))
+    # Frequent words are general English and not specific to a tool.
+    rare = [word for word, number in counts.items() if number < _MIN_COMMON_COUNT]
     for seed in count(1):
-        words = _OtherWords(rare, random.Random(seed))
-        yield from map(words.of_tool, tools)
+        words = _WordSubstitution(rare, random.Random(seed))
+        yield from map(words.vary_tool, tools)
 
 
-class _OtherWords:
-    """What says tools in other words of the same lengths, as chance has it."""
+class _WordSubstitution:
+    """Random substitution of words by other words of the same length."""
 
-    def __init__(self, words: Sequence[str], chance: random.Random) -> None:
-        self._chance = chance
+    def __init__(self, words: Sequence[str], generator: random.Random) -> None:
+        self._generator = generator
         by_length: dict[int, list[str]] = defaultdict(list)
         for word in words:
             by_length[len(word)].append(word)
-        self._others: dict[str, str] = {}
-        for alike in by_length.values():
-            others = chance.sample(alike, len(alike))
-            self._others.update(zip(alike, others, strict=True))
-        self._said: dict[str, str] = {}
+        self._replacements: dict[str, str] = {}
+        for same_length in by_length.values():
+            others = generator.sample(same_length, len(same_length))
+            self._replacements.update(zip(same_length, others, strict=True))
+        self._varied_texts: dict[str, str] = {}
 
-    def of_tool(self, tool: Tool) -> Tool:
-        """The tool, with a name and a description in any case."""
+    def vary_tool(self, tool: Tool) -> Tool:
+        """Return a variant of the tool, always with a name and a description."""
         return {
-            **self._schema(tool),
-            "name": self._other(tool["name"]),
-            "description": self._text(tool.get("description", "")),
+            **self._vary_schema(tool),
+            "name": self._substitute(tool["name"]),
+            "description": self._vary_text(tool.get("description", "")),
         }
 
-    def _schema(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+    def _vary_schema(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        varied: dict[str, Any] = {}
         for key, value in schema.items():
             if key in _TEXTS and isinstance(value, str):
-                if len(value) >= _SHORT or self._chance.random() >= _LEFT_OUT:
-                    made[key] = self._text(value)
+                if (
+                    len(value) >= _MIN_LONG_TEXT
+                    or self._generator.random() >= _REMOVED_SHARE
+                ):
+                    varied[key] = self._vary_text(value)
             elif key == "required":
-                made[key] = [self._text(name) for name in value]
+                varied[key] = [self._vary_text(name) for name in value]
             elif key == "properties":
-                made[key] = {
-                    self._text(name): self._schema(each) for name, each in value.items()
+                varied[key] = {
+                    self._vary_text(name): self._vary_schema(item)
+                    for name, item in value.items()
                 }
             elif key in ("$defs", "definitions"):
-                made[key] = {name: self._schema(each) for name, each in value.items()}
+                varied[key] = {
+                    name: self._vary_schema(item) for name, item in value.items()
+                }
             elif key in _SCHEMAS:
-                made[key] = self._schemas(value)
+                varied[key] = self._vary_schemas(value)
             else:
-                made[key] = value
-        return made
+                varied[key] = value
+        return varied
 
-    def _schemas(self, value: Any) -> Any:
+    def _vary_schemas(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return self._schema(value)
+            return self._vary_schema(value)
         if isinstance(value, list):
-            return [self._schemas(one) for one in value]
+            return [self._vary_schemas(item) for item in value]
         return value
 
-    def _text(self, text: str) -> str:
-        """The text in other words, or as it is; the same each time.
+    def _vary_text(self, text: str) -> str:
+        """Return the substituted or unchanged text; equal texts have equal results.
 
-        A name is short, and short texts always change: two never become one.
+        Short texts always change: names are short, and different names must stay different.
         """
-        if text not in self._said:
-            is_varied = len(text) < _SHORT or self._chance.random() < _SAID_ANEW
-            self._said[text] = self._other(text) if is_varied else text
-        return self._said[text]
+        if text not in self._varied_texts:
+            is_varied = (
+                len(text) < _MIN_LONG_TEXT or self._generator.random() < _CHANGED_SHARE
+            )
+            self._varied_texts[text] = self._substitute(text) if is_varied else text
+        return self._varied_texts[text]
 
-    def _other(self, text: str) -> str:
-        return _WORD.sub(self._other_word, text)
+    def _substitute(self, text: str) -> str:
+        return _WORD.sub(self._substitute_word, text)
 
-    def _other_word(self, match: re.Match[str]) -> str:
+    def _substitute_word(self, match: re.Match[str]) -> str:
         word = match[0]
-        other = self._others.get(word.lower(), word)
+        other = self._replacements.get(word.lower(), word)
         return other.capitalize() if word[0].isupper() else other

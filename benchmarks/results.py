@@ -1,4 +1,4 @@
-"""What was measured, on which machine and with what; kept as JSON for the page."""
+"""Measured results with their machine and versions, saved as JSON."""
 
 from __future__ import annotations
 
@@ -14,32 +14,40 @@ from typing import Any
 
 from paired import Row
 
-__all__ = ["KEPT", "Part", "commit", "keep", "kept", "machine", "versions"]
+__all__ = [
+    "MEASURED_FILE",
+    "Part",
+    "describe_machine",
+    "get_commit",
+    "get_versions",
+    "load_parts",
+    "save_part",
+]
 
-KEPT = Path(__file__).with_name("measured.json")
+MEASURED_FILE = Path(__file__).with_name("measured.json")
 _ROOT = Path(__file__).parents[1]
-_MEASURED_WITH = ("click", "jinja2", "pyyaml", "jsonschema-rs", "mcp")
+_LIBRARIES = ("click", "jinja2", "pyyaml", "jsonschema-rs", "mcp")
 
 
 @dataclass(frozen=True)
 class Part:
-    """The figures of one part of the benchmarks.
+    """The results of a part of the benchmarks.
 
     Attributes:
-        rows: one command or server beside another.
-        tables: what each server takes by itself, by cell; the first row names the columns.
-        wrote: `{command: [files, lines]}` of its output.
-        specs: bytes of the specs of a project, by its name.
-        versions: of what was measured, by name.
-        measured: the day, `YYYY-MM-DD`.
-        commit: of Toolcast.
-        machine: in a few words.
-        load: processes that wanted to run, a minute's mean; the larger of begin and end.
+        rows: comparisons of commands or servers.
+        tables: absolute figures of each server, as cells; the first row is the header.
+        outputs: `{command: [files, lines]}` of the generated output.
+        specs: total bytes of the specs, by project name.
+        versions: measured versions, by package name.
+        measured: date as `YYYY-MM-DD`.
+        commit: commit of Toolcast.
+        machine: short description.
+        load: the larger one-minute load average of start and end.
     """
 
     rows: Sequence[Row]
     tables: Sequence[Sequence[Sequence[str]]] = ()
-    wrote: Mapping[str, list[int]] = field(default_factory=dict)
+    outputs: Mapping[str, list[int]] = field(default_factory=dict)
     specs: Mapping[str, int] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     measured: str = ""
@@ -48,8 +56,8 @@ class Part:
     load: float = 0.0
 
 
-def kept(path: Path) -> dict[str, Part]:
-    """The parts of a file, by name; none when there is no file."""
+def load_parts(path: Path) -> dict[str, Part]:
+    """Load the parts of a file, by name; an empty dict if the file does not exist."""
     if not path.exists():
         return {}
     return {
@@ -58,26 +66,26 @@ def kept(path: Path) -> dict[str, Part]:
     }
 
 
-def keep(name: str, part: Part) -> None:
-    """Puts a part in the place of what was kept of it before."""
-    parts = {**kept(KEPT), name: part}
-    written = {key: _rounded(asdict(value)) for key, value in parts.items()}
-    KEPT.write_text(json.dumps(written, indent=1) + "\n", "utf-8")
+def save_part(name: str, part: Part) -> None:
+    """Save a part; it replaces the previous results of the same name."""
+    parts = {**load_parts(MEASURED_FILE), name: part}
+    data = {key: _round_floats(asdict(value)) for key, value in parts.items()}
+    MEASURED_FILE.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
 
 
-def _rounded(value: Any) -> Any:
-    """The same with numbers of four decimals: more would be noise."""
+def _round_floats(value: Any) -> Any:
+    """Round all floats to four decimals; further digits are noise."""
     if isinstance(value, float):
         return round(value, 4)
     if isinstance(value, dict):
-        return {key: _rounded(inner) for key, inner in value.items()}
+        return {key: _round_floats(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_rounded(inner) for inner in value]
+        return [_round_floats(item) for item in value]
     return value
 
 
-def machine() -> str:
-    """Cores, memory and system in a few words."""
+def describe_machine() -> str:
+    """Return the number of cores, the memory and the operating system."""
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return (
         f"{os.cpu_count()} cores, {pages / 2**30:.0f} GiB, {platform.system()}"
@@ -85,20 +93,20 @@ def machine() -> str:
     )
 
 
-def commit() -> str:
-    """The commit that is checked out, with a plus sign where files differ from it."""
+def get_commit() -> str:
+    """Return the checked-out commit, with `+` if source files differ from it."""
 
-    def git(*words: str) -> str:
-        done = subprocess.run(
-            ["git", *words], cwd=_ROOT, check=True, capture_output=True, text=True
+    def git(*arguments: str) -> str:
+        result = subprocess.run(
+            ["git", *arguments], cwd=_ROOT, check=True, capture_output=True, text=True
         )
-        return done.stdout.strip()
+        return result.stdout.strip()
 
     changed = git("status", "--porcelain", "--", "generator", "runtime", "templates")
     return git("rev-parse", "--short=10", "HEAD") + ("+" if changed else "")
 
 
-def versions() -> dict[str, str]:
-    """Of Python and of the libraries that a run spends its time in."""
-    found = {name: importlib.metadata.version(name) for name in _MEASURED_WITH}
-    return {"Python": platform.python_version(), **found}
+def get_versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that dominate the run time."""
+    libraries = {name: importlib.metadata.version(name) for name in _LIBRARIES}
+    return {"Python": platform.python_version(), **libraries}

@@ -1,7 +1,7 @@
-"""Runs commands for paired.py: a JSON line in, a JSON line out.
+"""Run commands for paired.py: a JSON line on stdin, a JSON line on stdout each.
 
-A process counts, as its own peak of memory, that of the process that started it, so this one
-imports next to nothing.
+The peak memory of a new process includes that of its parent at the start, so this parent
+imports very little.
 """
 
 import json
@@ -13,12 +13,12 @@ QUIET = os.open(os.devnull, os.O_RDWR)
 ACTIONS = [(os.POSIX_SPAWN_DUP2, QUIET, number) for number in (0, 1, 2)]
 
 for line in sys.stdin:
-    words, folder, environment = json.loads(line)
+    arguments, folder, environment = json.loads(line)
     os.chdir(folder)
-    begun = time.perf_counter()
-    child = os.posix_spawn(words[0], words, environment, file_actions=ACTIONS)
+    started = time.perf_counter()
+    child = os.posix_spawn(arguments[0], arguments, environment, file_actions=ACTIONS)
     _, status, usage = os.wait4(child, 0)
-    clock = time.perf_counter() - begun
+    clock = time.perf_counter() - started
     code = os.waitstatus_to_exitcode(status)
     processor = usage.ru_utime + usage.ru_stime
     print(json.dumps([code, processor, clock, usage.ru_maxrss / 1024]), flush=True)

@@ -1,7 +1,7 @@
-"""How good the router's order by words is, and what a message costs it.
+"""Accuracy of the router's lexical ranking, and its time per message.
 
-The order is looked at on the labelled messages of `tests/router`. What a message costs stands
-beside writing the tools as JSON, as a request to a model has them: what the router saves.
+The accuracy is measured on the labeled messages of `tests/router`. The time is compared with
+serializing all tools as JSON for a model request, which the router avoids.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from generation import Sizes
 from paired import Row, Sample, compare
-from real_lists import real_tools
+from real_lists import load_real_tools
 from results import Part
 
 from toolcast_runtime.router import RoutedTool
@@ -32,44 +32,46 @@ from tests.router.message_sets import (
 
 __all__ = ["selection_part"]
 
-_WORD, _TOOLS = "routing a message", "writing the tools as JSON"
+_ROUTING, _SERIALIZING = "routing a message", "writing the tools as JSON"
 
 
 def selection_part(folder: Path, sizes: Sizes) -> Part:
-    """The order on each labelled set, and the time of a message over few and many tools."""
-    rows = [_row(number, sizes.rounds) for number in (235, sizes.real)]
-    return Part(rows, tables=[list(_orders())])
+    """Measure the ranking on each labeled set, and the time with few and many tools."""
+    rows = [_compare_routing(number, sizes.rounds) for number in (235, sizes.real)]
+    return Part(rows, tables=[list(_build_ranking_rows())])
 
 
-def _orders() -> Iterator[list[str]]:
+def _build_ranking_rows() -> Iterator[list[str]]:
     yield ["messages", "top 1", "top 3", "top 5", "shown", "tools shown"]
     tools = load_server_tools()
     for kind in KINDS:
         for part in PARTS:
-            messages = [one for one in read_message_set(kind) if one.part == part]
-            found = measure_ranking(messages, tools)
-            figures = [*found.top.values(), found.selected, found.selected_tools]
-            name = f"{found.messages} {kind}, {part}"
+            messages = [
+                message for message in read_message_set(kind) if message.part == part
+            ]
+            score = measure_ranking(messages, tools)
+            figures = [*score.top.values(), score.selected, score.selected_tools]
+            name = f"{score.messages} {kind}, {part}"
             yield [name, *(f"{figure:.1%}" for figure in figures)]
 
 
-def _row(number: int, rounds: int) -> Row:
-    listed = real_tools(number)
-    tools = [_routed(tool) for tool in listed]
-    messages = [one.text for kind in KINDS for one in read_message_set(kind)]
+def _compare_routing(number: int, rounds: int) -> Row:
+    definitions = load_real_tools(number)
+    tools = [_build_routed_tool(tool) for tool in definitions]
+    messages = [message.text for kind in KINDS for message in read_message_set(kind)]
     get_ranking(tools)
     turns = {
-        _WORD: lambda: [get_ranking(tools).route(message) for message in messages],
-        _TOOLS: lambda: [json.dumps(listed) for _ in messages],
+        _ROUTING: lambda: [get_ranking(tools).route(message) for message in messages],
+        _SERIALIZING: lambda: [json.dumps(definitions) for _ in messages],
     }
     samples: dict[str, list[Sample]] = {name: [] for name in turns}
     for _ in range(rounds):
         for name, turn in turns.items():
-            samples[name].append(_timed(turn, len(messages)))
-    return compare(f"{number:,} real tools", samples, _WORD, _TOOLS)
+            samples[name].append(_time_turn(turn, len(messages)))
+    return compare(f"{number:,} real tools", samples, _ROUTING, _SERIALIZING)
 
 
-def _timed(turn: Callable[[], object], times: int) -> Sample:
+def _time_turn(turn: Callable[[], object], times: int) -> Sample:
     processor, clock = time.process_time(), time.perf_counter()
     turn()
     return Sample(
@@ -79,7 +81,7 @@ def _timed(turn: Callable[[], object], times: int) -> Sample:
     )
 
 
-def _routed(tool: dict[str, object]) -> RoutedTool:
+def _build_routed_tool(tool: dict[str, object]) -> RoutedTool:
     description = str(tool.get("description") or "")
     summary = description.strip().partition("\n")[0]
     schema = tool["inputSchema"]

@@ -1,10 +1,10 @@
-"""Generated servers beside what one would write instead, over stdio and over HTTP.
+"""Comparison of generated servers with handwritten servers, over stdio and HTTP.
 
-All have the same real tools. The generated server checks arguments and who may call; with a
-ledger it also commits two rows a call to SQLite. The plain server is the official SDK's
-low-level API, which checks nothing, and once more with jsonschema put in by hand; MCPServer (the SDK) and FastMCP make their schemas from
-functions, and check arguments by them. FastMCP is measured with PEERS=1, in an environment of
-its own below `.toolcast/`.
+All servers have the same real tools. The generated server validates arguments and checks the
+client's access; with a ledger it also commits two rows per call to SQLite. The plain server uses
+the official SDK's low-level API without validation, and in a second variant with jsonschema. The
+SDK's MCPServer and FastMCP derive schemas from functions and validate arguments against them.
+FastMCP is measured only with PEERS=1, in its own environment in `.toolcast/`.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from clients import LEGACY, MODERN, Http, Stdio, free_port
-from generation import Sizes, prepared
-from generators import installed_python
-from loop_rounds import rounds_table
+from generation import Sizes, generate_and_commit
+from generators import install_python
+from loop_rounds import measure_rounds
 from paired import PYTHON, Row, Sample, compare
 from results import Part
-from turns import Candidate, Figures, call_in_turn, table
-from workspaces import real
+from turns import Candidate, Figures, build_table, call_in_turn
+from workspaces import make_real_project
 
 __all__ = [
     "CALL",
@@ -30,11 +30,11 @@ __all__ = [
     "CLIENTS",
     "OURS",
     "PLAIN",
-    "beside",
-    "calls_of",
-    "candidates",
+    "compare_servers",
+    "get_calls",
+    "make_candidates",
     "servers_part",
-    "transports",
+    "list_transports",
 ]
 
 _PEERS = Path(__file__).parent / "peer_servers"
@@ -60,29 +60,33 @@ CALL: dict[str, Any] = {
 
 
 def servers_part(folder: Path, sizes: Sizes) -> Part:
-    """All servers over few tools and over many: start, calls over stdio and over HTTP."""
+    """Compare start-up and calls of all servers, with few and with many tools."""
     calls = 1_000 if sizes.rounds > 1 else 100
     rows: list[Row] = []
     tables = []
     for number in (sizes.small, sizes.real):
-        servers = list(candidates(folder / f"servers-{number}", number))
+        servers = list(make_candidates(folder / f"servers-{number}", number))
         work = f"{number:,} real tools"
-        for transport, start in transports():
-            figures = call_in_turn(servers, start, CALL, sizes.few, calls)
+        for transport, start in list_transports():
+            figures = call_in_turn(servers, start, CALL, sizes.few_rounds, calls)
             if transport == "stdio":
-                rows += beside(f"start to tools/list, {work}", _starts(figures))
-            rows += beside(f"calls over {transport}, {work}", calls_of(figures))
-            tables.append(table(f"{work}, {transport}", figures, calls))
+                rows += compare_servers(
+                    f"start to tools/list, {work}", _get_starts(figures)
+                )
+            rows += compare_servers(
+                f"calls over {transport}, {work}", get_calls(figures)
+            )
+            tables.append(build_table(f"{work}, {transport}", figures, calls))
         if number == sizes.small:
             counted = [server for server in servers if server.name in (OURS, PLAIN)]
-            ways = dict(transports())
-            tables.append(rounds_table(counted, ways, CALL, calls, folder))
+            starters = dict(list_transports())
+            tables.append(measure_rounds(counted, starters, CALL, calls, folder))
     versions = dict([_FASTMCP.split("==")]) if os.environ.get("PEERS") else {}
     return Part(rows, tables=tables, versions=versions)
 
 
-def transports() -> Iterator[tuple[str, Callable[[Candidate], Stdio | Http]]]:
-    """What servers are called over, and what starts one for it."""
+def list_transports() -> Iterator[tuple[str, Callable[[Candidate], Stdio | Http]]]:
+    """Yield the name of each transport, and a function that starts a server on it."""
     yield "stdio", lambda server: Stdio(server.stdio, server.folder)
     for revision in (MODERN, LEGACY):
 
@@ -93,48 +97,48 @@ def transports() -> Iterator[tuple[str, Callable[[Candidate], Stdio | Http]]]:
         yield f"HTTP {revision}", over_http
 
 
-def candidates(folder: Path, number: int) -> Iterator[Candidate]:
-    """The servers, over the same tools."""
-    for name, more in ((OURS, ""), (_LEDGER, _LEDGER_LINE)):
-        below = folder / name.rpartition(" ")[2]
-        below.mkdir(parents=True)
-        workspace = real(below, number, toolset=CLIENTS + more)
+def make_candidates(folder: Path, number: int) -> Iterator[Candidate]:
+    """Yield the compared servers, which have the same tools."""
+    for name, ledger in ((OURS, ""), (_LEDGER, _LEDGER_LINE)):
+        server_folder = folder / name.rpartition(" ")[2]
+        server_folder.mkdir(parents=True)
+        workspace = make_real_project(server_folder, number, toolset=CLIENTS + ledger)
         root = workspace.root
-        if more:
+        if ledger:
             spec = root / "specs" / "things" / f"{CALL['name']}.yaml"
             spec.write_text(spec.read_text("utf-8") + "persistent: true\n", "utf-8")
-        prepared(workspace)
-        words = [PYTHON, "-m", "generated.things.mcp_server"]
-        yield Candidate(name, words, [*words, "--http", "--port"], root)
+        generate_and_commit(workspace)
+        argv = [PYTHON, "-m", "generated.things.mcp_server"]
+        yield Candidate(name, argv, [*argv, "--http", "--port"], root)
     files = sorted(root.glob("generated/things/tools/*.json"))
     tools = [json.loads(file.read_text("utf-8"))["mcp"] for file in files]
-    listed = folder / "tools.json"
-    listed.write_text(json.dumps(tools), "utf-8")
-    plain = [PYTHON, str(_PEERS / "plain.py"), str(listed)]
-    for name, words in ((PLAIN, plain), (CHECKED, [*plain, "--checked"])):
-        yield Candidate(name, words, [*words, "--http"], folder)
+    tools_file = folder / "tools.json"
+    tools_file.write_text(json.dumps(tools), "utf-8")
+    plain = [PYTHON, str(_PEERS / "plain.py"), str(tools_file)]
+    for name, argv in ((PLAIN, plain), (CHECKED, [*plain, "--checked"])):
+        yield Candidate(name, argv, [*argv, "--http"], folder)
     script = str(_PEERS / "high_level.py")
-    high = [PYTHON, script, "sdk", str(listed)]
+    high = [PYTHON, script, "sdk", str(tools_file)]
     yield Candidate(_HIGH, high, [*high, "--http"], folder)
     if os.environ.get("PEERS"):
-        python = installed_python(_FASTMCP) / "bin" / "python"
-        fast = [str(python), script, "fastmcp", str(listed)]
+        python = install_python(_FASTMCP) / "bin" / "python"
+        fast = [str(python), script, "fastmcp", str(tools_file)]
         yield Candidate(_FAST, fast, [*fast, "--http"], folder)
 
 
-def _starts(figures: Figures) -> dict[str, list[Sample]]:
-    return {name: [one.start for one in found] for name, found in figures.items()}
+def _get_starts(figures: Figures) -> dict[str, list[Sample]]:
+    return {name: [entry.start for entry in rounds] for name, rounds in figures.items()}
 
 
-def calls_of(figures: Figures) -> dict[str, list[Sample]]:
-    """The calls of each round, by server."""
-    return {name: [one.calls for one in found] for name, found in figures.items()}
+def get_calls(figures: Figures) -> dict[str, list[Sample]]:
+    """Return the calls of each round, by server."""
+    return {name: [entry.calls for entry in rounds] for name, rounds in figures.items()}
 
 
-def beside(
-    work: str, samples: dict[str, list[Sample]], ours: str = OURS
+def compare_servers(
+    work: str, samples: dict[str, list[Sample]], baseline: str = OURS
 ) -> Iterator[Row]:
-    """Every other server beside one of ours."""
+    """Compare each server with the baseline, which is the generated server by default."""
     for name in samples:
-        if name != ours:
-            yield compare(work, samples, name, ours)
+        if name != baseline:
+            yield compare(work, samples, name, baseline)

@@ -1,7 +1,7 @@
-"""How long a call takes while 200 HTTP sessions call at once, beside the plain SDK.
+"""Latency of calls with 200 concurrent HTTP sessions, compared with the plain SDK.
 
-The servers and the calls are those of `make bench-load`: an async tool by itself, and all of them
-mixed. A server has one core, and the sessions have the others.
+The servers and calls are those of `make bench-load`: only the async tool, and all tools mixed.
+The servers have one core, and the sessions the others.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent / "load"))
 
 from generation import Sizes
 from load_calls import MIXED, SESSIONS, Call, load
-from load_servers import OURS, PLAIN, Running, servers
-from other_pythons import pythons
+from load_servers import OURS, PLAIN, ServerProcess, start_servers
+from other_pythons import list_pythons
 from paired import Row, Sample, compare
 from results import Part
 
@@ -26,50 +26,59 @@ __all__ = ["sessions_part"]
 
 
 def sessions_part(folder: Path, sizes: Sizes) -> Part:
-    """The time that half of the calls take at most, and the processor's time a call."""
+    """Compare the median latency and the processor time per call."""
     seconds = 8.0 if sizes.rounds > 1 else 2.0
-    alone = [call for call in MIXED if call.what == "async"]
+    only_async = [call for call in MIXED if call.kind == "async"]
     rows = []
-    for version, python in pythons():
-        started = servers(folder, python, with_fastmcp=False)
+    for version, python in list_pythons():
+        running = start_servers(folder, python, with_fastmcp=False)
         try:
-            with _on_cores_of_their_own(started):
-                for what, calls in (("an async tool", alone), ("mixed tools", MIXED)):
-                    work = f"{what}, {SESSIONS} sessions, Python {version}"
-                    rows.append(_row(work, started, calls, seconds, sizes.few))
+            with _pin_to_own_cores(running):
+                for tools, calls in (
+                    ("an async tool", only_async),
+                    ("mixed tools", MIXED),
+                ):
+                    work = f"{tools}, {SESSIONS} sessions, Python {version}"
+                    rows.append(
+                        _compare_sessions(
+                            work, running, calls, seconds, sizes.few_rounds
+                        )
+                    )
         finally:
-            for server in started:
-                server.end()
+            for server in running:
+                server.stop()
     return Part(rows)
 
 
-def _row(
+def _compare_sessions(
     work: str,
-    started: Sequence[Running],
+    running: Sequence[ServerProcess],
     calls: Sequence[Call],
     seconds: float,
     rounds: int,
 ) -> Row:
-    samples: dict[str, list[Sample]] = {server.name: [] for server in started}
-    for turn in range(rounds + 1):
-        for server in started:
-            used = server.used()
+    samples: dict[str, list[Sample]] = {server.name: [] for server in running}
+    for round_number in range(rounds + 1):
+        for server in running:
+            before = server.read_cpu_seconds()
             run = asyncio.run(load(server.port, server.path, seconds, calls))
             if run.errors:
                 raise SystemExit(f"{server.name}: {run.errors.most_common(3)}")
-            processor = (server.used() - used) / run.count
+            processor = (server.read_cpu_seconds() - before) / run.count
             median = run.percentile(50) / 1000
-            if turn:
-                samples[server.name].append(Sample(processor, median, server.memory()))
+            if round_number:
+                samples[server.name].append(
+                    Sample(processor, median, server.read_memory())
+                )
     return compare(work, samples, PLAIN, OURS)
 
 
 @contextmanager
-def _on_cores_of_their_own(started: Sequence[Running]) -> Iterator[None]:
+def _pin_to_own_cores(running: Sequence[ServerProcess]) -> Iterator[None]:
     cores = os.sched_getaffinity(0)
     own = {max(cores)}
-    for server in started:
-        server.stay_on(own)
+    for server in running:
+        server.pin_to(own)
     os.sched_setaffinity(0, cores - own or cores)
     try:
         yield

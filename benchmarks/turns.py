@@ -1,4 +1,4 @@
-"""Rounds in which servers are started in turn, and then take turns at being called."""
+"""Rounds that start all servers and then call them in round_number."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from typing import Any
 from clients import Http, Stdio
 from paired import Sample
 
-__all__ = ["Candidate", "Figures", "call_in_turn", "on_one_core", "table"]
+__all__ = ["Candidate", "Figures", "call_in_turn", "pin_to_one_core", "build_table"]
 
 _TURNS = 10
-_WARMING = 20
-_AT_A_TIME = 16
-_LONGEST_TURN = 1.0
+_WARMUP_CALLS = 20
+_MAX_CALLS_IN_FLIGHT = 16
+_MAX_TURN_S = 1.0
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One server.
+    """A server to measure.
 
     Attributes:
-        name: what it is.
-        stdio: its command.
-        http: its command but for the port.
-        folder: where it runs.
+        name: short description.
+        stdio: command line for stdio.
+        http: command line for HTTP, without the port.
+        folder: working directory.
     """
 
     name: str
@@ -40,13 +40,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Round:
-    """What one server did in one round.
+    """The results of a server in one round.
 
     Attributes:
-        start: from the start of the process to the answered `tools/list`.
-        calls: one after the other; of a slow server fewer are made, and as many counted.
-        seconds: of each of them by the clock.
-        rate: calls a second with 16 under way at a time; None where there is no such figure.
+        start: sample from the process start to the answer to `tools/list`.
+        calls: sum of sequential calls; extrapolated for slow servers, which get fewer calls.
+        seconds: wall-clock seconds of each call.
+        rate: calls per second with 16 calls in flight; None over HTTP.
     """
 
     start: Sample
@@ -56,17 +56,17 @@ class Round:
 
     @property
     def median(self) -> float:
-        """Seconds that half of the calls take at most."""
+        """Median seconds of a call."""
         return statistics.median(self.seconds)
 
     @property
-    def slow(self) -> float:
-        """Seconds that 99 of 100 calls take at most."""
+    def percentile_99(self) -> float:
+        """99th percentile of a call, in seconds."""
         return sorted(self.seconds)[int(len(self.seconds) * 0.99)]
 
 
 Figures = dict[str, list[Round]]
-"""The rounds by the servers' names."""
+"""The rounds of each server, by its name."""
 
 
 def call_in_turn(
@@ -76,27 +76,27 @@ def call_in_turn(
     rounds: int,
     calls: int,
 ) -> Figures:
-    """Starts every server in turn, and then lets them answer a tenth of the calls in turn.
+    """Start all servers, then call them in round_number, in blocks of a tenth of the calls.
 
-    A round that comes before, and is not counted, warms the caches of files.
+    The first round only fills the file system's caches and is not counted.
     """
     figures: Figures = {server.name: [] for server in servers}
-    for turn in range(rounds + 1):
-        with on_one_core():
-            found = _round(servers, start, call, calls)
-        if turn:
-            for server, one in zip(servers, found, strict=True):
-                figures[server.name].append(one)
+    for round_number in range(rounds + 1):
+        with pin_to_one_core():
+            results = _run_round(servers, start, call, calls)
+        if round_number:
+            for server, result in zip(servers, results, strict=True):
+                figures[server.name].append(result)
     return figures
 
 
 @contextmanager
-def on_one_core() -> Iterator[None]:
-    """This process, and what it starts, stays on one core.
+def pin_to_one_core() -> Iterator[None]:
+    """Keep this process and its new child processes on one core.
 
-    A server whose threads hand a call on to each other takes two or three times as long, by
-    processor time as well, while they are on different cores and wait for the interpreter's
-    lock there. Where the system puts them is chance, and changes in the midst of a run.
+    A server that passes a call between threads needs two to three times as long, in processor
+    time too, if the threads are on different cores and wait for the interpreter lock. The
+    system places threads at random, and changes the placement during a run.
     """
     cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {max(cores)})
@@ -106,7 +106,7 @@ def on_one_core() -> Iterator[None]:
         os.sched_setaffinity(0, cores)
 
 
-def _round(
+def _run_round(
     servers: Sequence[Candidate],
     start: Callable[[Candidate], Stdio | Http],
     call: Mapping[str, Any],
@@ -116,58 +116,64 @@ def _round(
     try:
         for server in servers:
             clients.append(start(server))
-        return _called(clients, call, calls)
+        return _call_clients(clients, call, calls)
     finally:
         for client in clients:
             client.close()
 
 
-def _called(
+def _call_clients(
     clients: Sequence[Stdio | Http], call: Mapping[str, Any], calls: int
 ) -> list[Round]:
     seconds: list[list[float]] = [[] for _ in clients]
-    used = [0.0 for _ in clients]
-    # The handler, its schema and the caches are loaded by the first call.
-    warmed = [statistics.median(client.calls(call, _WARMING)) for client in clients]
+    cpu_seconds = [0.0 for _ in clients]
+    # The first call loads the handler and its schema, and fills the caches.
+    call_seconds = [
+        statistics.median(client.time_calls(call, _WARMUP_CALLS)) for client in clients
+    ]
     for _ in range(_TURNS):
         for number, client in enumerate(clients):
-            # A server that takes a tenth of a second a call is not waited for all day.
-            count = min(calls // _TURNS, max(5, int(_LONGEST_TURN / warmed[number])))
-            before = client.used()
-            seconds[number] += client.calls(call, count)
-            used[number] += client.used() - before
-    found = []
+            # Slow servers get fewer calls, so that a round_number lasts about a second.
+            count = min(
+                calls // _TURNS, max(5, int(_MAX_TURN_S / call_seconds[number]))
+            )
+            before = client.read_cpu_seconds()
+            seconds[number] += client.time_calls(call, count)
+            cpu_seconds[number] += client.read_cpu_seconds() - before
+    rounds = []
     for number, client in enumerate(clients):
-        each = calls / len(seconds[number])
+        scale = calls / len(seconds[number])
         rate = None
         if isinstance(client, Stdio):
-            rate = calls / client.pipelined(call, calls, _AT_A_TIME)
-        took = sum(seconds[number]) * each
-        sample = Sample(used[number] * each, took, client.memory())
-        found.append(Round(client.start, sample, seconds[number], rate))
-    return found
+            rate = calls / client.time_pipelined_calls(
+                call, calls, _MAX_CALLS_IN_FLIGHT
+            )
+        clock = sum(seconds[number]) * scale
+        sample = Sample(cpu_seconds[number] * scale, clock, client.read_memory())
+        rounds.append(Round(client.start, sample, seconds[number], rate))
+    return rounds
 
 
-def table(title: str, figures: Figures, calls: int) -> list[list[str]]:
-    """What each server takes by itself, as medians over the rounds."""
+def build_table(title: str, figures: Figures, calls: int) -> list[list[str]]:
+    """Build a table of each server's absolute figures, as medians over the rounds."""
     head = [title, "Start to list, s", "A call, µs", "99 of 100 calls, µs"]
-    head += ["CPU µs a call", f"{_AT_A_TIME} at a time, calls/s", "MiB"]
+    head += ["CPU µs a call", f"{_MAX_CALLS_IN_FLIGHT} at a time, calls/s", "MiB"]
     rows = [head]
-    for name, found in figures.items():
-        rates = [one.rate for one in found if one.rate is not None]
+    for name, rounds in figures.items():
+        rates = [result.rate for result in rounds if result.rate is not None]
         rows.append(
             [
                 name,
-                f"{_middle(one.start.clock for one in found):.2f}",
-                f"{1e6 * _middle(one.median for one in found):,.0f}",
-                f"{1e6 * _middle(one.slow for one in found):,.0f}",
-                f"{1e6 * _middle(one.calls.processor for one in found) / calls:,.0f}",
-                f"{_middle(rates):,.0f}" if rates else "-",
-                f"{_middle(one.calls.peak for one in found):.0f}",
+                f"{_median(result.start.clock for result in rounds):.2f}",
+                f"{1e6 * _median(result.median for result in rounds):,.0f}",
+                f"{1e6 * _median(result.percentile_99 for result in rounds):,.0f}",
+                f"{1e6 * _median(result.calls.processor for result in rounds) / calls:,.0f}",
+                f"{_median(rates):,.0f}" if rates else "-",
+                f"{_median(result.calls.peak for result in rounds):.0f}",
             ]
         )
     return rows
 
 
-def _middle(figures: Iterable[float]) -> float:
+def _median(figures: Iterable[float]) -> float:
     return statistics.median(figures)

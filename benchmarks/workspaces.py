@@ -1,7 +1,7 @@
-"""The projects that are measured: real tools, this repository's, and made-up ones.
+"""Measured projects: real tools, this repository's tools, and synthetic tools.
 
-Real tools, those of `real_lists`, get what the answer of a server cannot tell: a section, a
-handler and a CLI keyword.
+Real tools, from `real_lists`, also get the fields that a `tools/list` answer lacks: a section,
+a handler and a CLI keyword.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT)]
 
-from real_lists import real_tools
+from real_lists import load_real_tools
 
 from tests.corpus.imported import import_tools
 from toolcast_runtime.core.definitions.tool import spec_name
@@ -28,15 +28,15 @@ from toolcast_runtime.core.definitions.tool import spec_name
 __all__ = [
     "ROOT",
     "Workspace",
-    "imported",
-    "listed",
-    "made_up",
-    "real",
-    "repository",
-    "set_aside",
+    "copy_repository",
+    "make_imported_project",
+    "make_listed_project",
+    "make_real_project",
+    "make_synthetic_project",
+    "move_aside",
 ]
 
-_NUMBERS = count()
+_FOLDER_NUMBERS = count()
 _TOOLSET = """\
 name: things
 title: Things
@@ -54,7 +54,7 @@ async def work(arguments: Mapping[str, Any], /) -> str:
     """Says that it is done."""
     return "done"
 '''
-_MADE_UP = """\
+_SYNTHETIC_SPEC = """\
 name: {name}
 title: Tool number {number}
 summary: Do the thing number {number} for the caller.
@@ -107,80 +107,83 @@ class Workspace:
     """A project on disk.
 
     Attributes:
-        name: what it holds, in a few words.
-        root: its folder.
-        spec: the file that an edit is made in.
+        name: short description of its tools.
+        root: project folder.
+        spec: spec file that `edit` changes.
     """
 
     def __init__(self, name: str, root: Path, spec: Path) -> None:
         self.name, self.root, self.spec = name, root, spec
-        self._turns = count()
+        self._edits = count()
 
     @property
     def size(self) -> int:
-        """Bytes of its specs."""
+        """Total bytes of the specs."""
         return sum(f.stat().st_size for f in self.root.glob("specs/**/*.yaml"))
 
     def edit(self) -> None:
-        """Changes the title of one tool, and nothing else."""
+        """Change only the title of one tool."""
         text = re.sub(r"(?m)^title:.*\n(?:  .*\n)*", "", self.spec.read_text("utf-8"))
-        title = f"title: Edit {next(self._turns)} of process {os.getpid()}\n"
+        title = f"title: Edit {next(self._edits)} of process {os.getpid()}\n"
         self.spec.write_text(re.sub(r"(?m)^(name:.*\n)", rf"\1{title}", text), "utf-8")
 
     def commit(self) -> None:
-        """Makes it a git repository in which all of it is committed, as a project is."""
+        """Create a git repository and commit all files."""
         identity = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"]
-        for words in (
+        for arguments in (
             ["init", "--quiet"],
             ["add", "--all"],
             [*identity, "commit", "--quiet", "--message", "All"],
         ):
-            subprocess.run(["git", *words], cwd=self.root, check=True)
+            subprocess.run(["git", *arguments], cwd=self.root, check=True)
 
-    def clear(self, cache: Path) -> Callable[[], None]:
-        """What takes away all that earlier runs wrote; `cache` is the user's cache folder."""
+    def build_reset(self, cache: Path) -> Callable[[], None]:
+        """Return a function that removes all output of previous runs, and `cache`."""
 
-        def run() -> None:
-            set_aside(self.root / "generated", self.root.parent)
+        def reset() -> None:
+            move_aside(self.root / "generated", self.root.parent)
             shutil.rmtree(cache, ignore_errors=True)
 
-        return run
+        return reset
 
 
-def set_aside(path: Path, below: Path) -> None:
-    """Moves a file or folder away, if there is one, to a folder of the same disk.
+def move_aside(path: Path, parent: Path) -> None:
+    """Move a file or folder, if it exists, to another folder on the same disk.
 
-    It is not deleted: ext4 does not give an inode to a new file while it was freed a short
-    time ago, and looks at each of them for every file that is made. A run that writes
-    thousands of files right after thousands were deleted takes three times the processor
-    time for that alone.
+    It is not deleted because ext4 skips recently freed inodes one by one for every new file:
+    a run that writes thousands of files right after thousands were deleted needs three times
+    the processor time.
     """
     if path.exists():
-        away = below / "set-aside"
-        away.mkdir(exist_ok=True)
-        path.rename(away / str(next(_NUMBERS)))
+        target = parent / "set-aside"
+        target.mkdir(exist_ok=True)
+        path.rename(target / str(next(_FOLDER_NUMBERS)))
 
 
-def real(folder: Path, number: int, toolset: str = "") -> Workspace:
-    """A project of that many real tools in one toolset; `toolset`: more lines for it."""
+def make_real_project(folder: Path, number: int, toolset: str = "") -> Workspace:
+    """Make a project of `number` real tools; append `toolset` to toolset.yaml."""
     name = f"{number:,} real tools"
-    return _of_tools(folder / f"real-{number}", name, real_tools(number), toolset)
+    return _make_project(
+        folder / f"real-{number}", name, load_real_tools(number), toolset
+    )
 
 
-def listed(folder: Path, name: str, tools: Sequence[Mapping[str, Any]]) -> Workspace:
-    """A project of one server's list."""
-    return _of_tools(folder / name, f"{len(tools)} tools of {name}", tools)
+def make_listed_project(
+    folder: Path, name: str, tools: Sequence[Mapping[str, Any]]
+) -> Workspace:
+    """Make a project of one server's tools."""
+    return _make_project(folder / name, f"{len(tools)} tools of {name}", tools)
 
 
-def imported(folder: Path, number: int) -> Workspace:
-    """A project of that many real tools as `toolcast import` leaves it, without handlers."""
+def make_imported_project(folder: Path, number: int) -> Workspace:
+    """Make a project of `number` real tools by `toolcast import`, without handlers."""
     root = folder / f"imported-{number}"
-    tools = real_tools(number)
+    tools = load_real_tools(number)
     import_tools(root, "things", tools, ("mcp", "registry", "snapshots"))
-    return Workspace(f"{number:,} imported tools", root, _middle(root, tools))
+    return Workspace(f"{number:,} imported tools", root, _get_middle_spec(root, tools))
 
 
-def _of_tools(
+def _make_project(
     root: Path, name: str, tools: Sequence[Mapping[str, Any]], toolset: str = ""
 ) -> Workspace:
     specs = root / "specs" / "things"
@@ -188,36 +191,36 @@ def _of_tools(
     for tool in tools:
         keyword = tool["name"].lower().replace("_", "-").replace(".", "-")
         path = specs / f"{spec_name(tool['name'])}.yaml"
-        more = "section: tools\nhandler: handlers.tools:work\n"
-        more += f"cli: {{keyword: {json.dumps(keyword)}}}\n"
-        path.write_text(path.read_text("utf-8") + more, "utf-8")
+        lines = "section: tools\nhandler: handlers.tools:work\n"
+        lines += f"cli: {{keyword: {json.dumps(keyword)}}}\n"
+        path.write_text(path.read_text("utf-8") + lines, "utf-8")
     (specs / "toolset.yaml").write_text(_TOOLSET + toolset, "utf-8")
     _write_project(root)
-    return Workspace(name, root, _middle(root, tools))
+    return Workspace(name, root, _get_middle_spec(root, tools))
 
 
-def _middle(root: Path, tools: Sequence[Mapping[str, Any]]) -> Path:
+def _get_middle_spec(root: Path, tools: Sequence[Mapping[str, Any]]) -> Path:
     name = spec_name(tools[len(tools) // 2]["name"])
     return root / "specs" / "things" / f"{name}.yaml"
 
 
-def made_up(folder: Path, number: int) -> Workspace:
-    """A project of that many tools with five arguments each."""
+def make_synthetic_project(folder: Path, number: int) -> Workspace:
+    """Make a project of `number` synthetic tools with five parameters each."""
     root = folder / f"made-up-{number}"
     specs = root / "specs" / "things"
     specs.mkdir(parents=True)
     (specs / "toolset.yaml").write_text(_TOOLSET, "utf-8")
-    for each in range(number):
-        name = f"thing_{each:05}"
-        text = _MADE_UP.format(name=name, number=each)
+    for index in range(number):
+        name = f"thing_{index:05}"
+        text = _SYNTHETIC_SPEC.format(name=name, number=index)
         (specs / f"{name}.yaml").write_text(text, "utf-8")
     _write_project(root)
     edited = specs / f"thing_{number // 2:05}.yaml"
     return Workspace(f"{number:,} made-up tools", root, edited)
 
 
-def repository(folder: Path) -> Workspace:
-    """The three toolsets of this repository, with their handlers."""
+def copy_repository(folder: Path) -> Workspace:
+    """Copy the three toolsets of this repository, with their handlers."""
     root = folder / "repository"
     root.mkdir()
     for name in ("specs", "examples"):

@@ -1,4 +1,4 @@
-"""The four tools in FastMCP 4, for an environment that has it."""
+"""FastMCP 4 server of the four tools."""
 
 import sys
 from collections.abc import AsyncIterator
@@ -10,7 +10,7 @@ from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
 from pydantic import Field
 from typing_extensions import TypedDict
-from work import booked, day_of, found, opened, refunded
+from work import insert_visit, list_day, list_visits, open_database, refund
 
 
 class Visit(TypedDict):
@@ -20,7 +20,7 @@ class Visit(TypedDict):
 
 @asynccontextmanager
 async def lifespan(server: FastMCP) -> AsyncIterator[dict[str, object]]:
-    db = opened()
+    db = open_database()
     try:
         yield {"db": db}
     finally:
@@ -33,32 +33,32 @@ mcp = FastMCP("visits", lifespan=lifespan, strict_input_validation=True)
 @mcp.tool(annotations={"readOnlyHint": True})
 def search_visits(
     ctx: Context,
-    day: Annotated[date | None, Field(description="Those of one day.")] = None,
-    limit: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 20,
+    day: Annotated[date | None, Field(description="Only visits of this day.")] = None,
+    limit: Annotated[int, Field(ge=1, le=100, description="Maximum number.")] = 20,
 ) -> list[Visit]:
-    """Lists visits."""
-    return found(ctx.lifespan_context["db"], day, limit)
+    """List visits."""
+    return list_visits(ctx.lifespan_context["db"], day, limit)
 
 
 @mcp.tool
 def book_visit(
-    ctx: Context, start: Annotated[datetime, Field(description="When it begins.")]
+    ctx: Context, start: Annotated[datetime, Field(description="The start time.")]
 ) -> Visit:
-    """Books a visit."""
-    return {"visit_id": booked(ctx.lifespan_context["db"], start), "start": start}
+    """Book a visit."""
+    return {"visit_id": insert_visit(ctx.lifespan_context["db"], start), "start": start}
 
 
 @mcp.tool(annotations={"destructiveHint": True})
 async def refund_visit(
     ctx: Context,
     visit_id: Annotated[int, Field(description="The visit.")],
-    cents: Annotated[int, Field(ge=1, description="How much is paid back.")],
+    cents: Annotated[int, Field(ge=1, description="The amount in cents.")],
 ) -> str:
-    """Pays back a part of what a visit cost."""
-    said = await ctx.elicit(f"Pay {cents} cents back for visit {visit_id}?", bool)
-    if said.action != "accept" or not said.data:
-        raise ToolError("The person said no.")
-    if not refunded(ctx.lifespan_context["db"], visit_id, cents):
+    """Refund a part of a visit's price."""
+    answer = await ctx.elicit(f"Pay {cents} cents back for visit {visit_id}?", bool)
+    if answer.action != "accept" or not answer.data:
+        raise ToolError("The user declined.")
+    if not refund(ctx.lifespan_context["db"], visit_id, cents):
         raise ToolError(f"Visit {visit_id} did not cost that much.")
     return f"{cents} cents are paid back."
 
@@ -67,12 +67,12 @@ async def refund_visit(
 async def export_visits(
     ctx: Context,
     first: Annotated[date, Field(description="The first day.")],
-    days: Annotated[int, Field(ge=1, le=366, description="How many days.")],
+    days: Annotated[int, Field(ge=1, le=366, description="Number of days.")],
 ) -> str:
-    """Writes the visits of some days into a table."""
+    """Return a table of the visits of some days."""
     lines = ["visit,start"]
     for number in range(days):
-        lines += day_of(ctx.lifespan_context["db"], first, number)
+        lines += list_day(ctx.lifespan_context["db"], first, number)
         await ctx.report_progress(number + 1, days)
     return "\n".join(lines)
 

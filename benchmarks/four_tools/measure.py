@@ -1,8 +1,8 @@
-"""Four tools in Toolcast and in FastMCP: lines by hand, start and calls, as ratios.
+"""Compare four tools in Toolcast and FastMCP: handwritten lines, start-up and calls.
 
-Run as `.venv/bin/python benchmarks/four_tools/measure.py`; FastMCP gets an environment of its
-own below `.toolcast/`. Both servers are started in turn and take turns at being called, so a
-ratio is of two runs of the same round. ROUNDS=5 says how many.
+Run as `.venv/bin/python benchmarks/four_tools/measure.py`; FastMCP has its own
+environment in `.toolcast/`. Both servers start and run in turn, so each ratio compares two
+runs of the same round. ROUNDS=5 sets the number of rounds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 from clients import MODERN, Http, Stdio, free_port
-from generators import installed_python
+from generators import install_python
 from paired import PYTHON, compare
 from turns import Candidate, call_in_turn
 
@@ -32,13 +32,13 @@ SEARCH: dict[str, Any] = {
 }
 
 
-def lines(files: Iterable[Path]) -> int:
-    """Lines that somebody has written, blank ones left out."""
+def count_lines(files: Iterable[Path]) -> int:
+    """Count the lines of files, without blank lines."""
     return sum(bool(line.strip()) for file in files for line in file.open())
 
 
-def candidates(folder: Path) -> list[Candidate]:
-    """Both servers; ours is generated first."""
+def make_candidates(folder: Path) -> list[Candidate]:
+    """Generate the Toolcast server, and return both servers."""
     for name in ("specs", "visits"):
         shutil.copytree(HERE / "toolcast" / name, folder / name)
     for file in (HERE / "work.py", HERE / "toolcast/toolcast.yaml"):
@@ -50,7 +50,7 @@ def candidates(folder: Path) -> list[Candidate]:
         stderr=subprocess.DEVNULL,
     )
     ours = [PYTHON, "-m", "generated.visits.mcp_server"]
-    python = installed_python(FASTMCP) / "bin" / "python"
+    python = install_python(FASTMCP) / "bin" / "python"
     theirs = [str(python), str(HERE / "fastmcp_server.py")]
     return [
         Candidate(OURS, ours, [*ours, "--http", "--port"], folder),
@@ -58,32 +58,40 @@ def candidates(folder: Path) -> list[Candidate]:
     ]
 
 
-def over_http(server: Candidate) -> Http:
+def start_http(server: Candidate) -> Http:
     port = free_port()
     return Http([*server.http, str(port)], server.folder, port, MODERN)
 
 
 def main() -> None:
-    """Prints the lines by hand, and a ratio for each transport."""
-    written = {
+    """Print the handwritten lines, and ratios for each transport."""
+    sources = {
         OURS: [*HERE.glob("toolcast/**/*.yaml"), *HERE.glob("toolcast/visits/*.py")],
         THEIRS: [HERE / "fastmcp_server.py"],
     }
-    for name, files in written.items():
-        print(f"lines by hand, {name}: {lines(files)}")
+    for name, files in sources.items():
+        print(f"lines by hand, {name}: {count_lines(files)}")
     rounds = int(os.environ.get("ROUNDS", "5"))
-    with tempfile.TemporaryDirectory(prefix="toolcast-four-") as place:
-        servers = candidates(Path(place))
-        ways: dict[str, Callable[[Candidate], Stdio | Http]] = {
+    with tempfile.TemporaryDirectory(prefix="toolcast-four-") as name:
+        servers = make_candidates(Path(name))
+        starters: dict[str, Callable[[Candidate], Stdio | Http]] = {
             "stdio": lambda server: Stdio(server.stdio, server.folder),
-            f"HTTP {MODERN}": over_http,
+            f"HTTP {MODERN}": start_http,
         }
-        for way, start in ways.items():
+        for transport, start in starters.items():
             figures = call_in_turn(servers, start, SEARCH, rounds, 300)
-            starts = {n: [one.start for one in found] for n, found in figures.items()}
-            calls = {n: [one.calls for one in found] for n, found in figures.items()}
-            print(compare(f"start to tools/list, {way}", starts, THEIRS, OURS).line())
-            print(compare(f"calls, {way}", calls, THEIRS, OURS).line())
+            starts = {
+                n: [entry.start for entry in results] for n, results in figures.items()
+            }
+            calls = {
+                n: [entry.calls for entry in results] for n, results in figures.items()
+            }
+            print(
+                compare(
+                    f"start to tools/list, {transport}", starts, THEIRS, OURS
+                ).format_line()
+            )
+            print(compare(f"calls, {transport}", calls, THEIRS, OURS).format_line())
 
 
 if __name__ == "__main__":

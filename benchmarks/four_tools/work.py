@@ -1,15 +1,15 @@
-"""What the four tools do, the same for both."""
+"""Implementation of the four tools, shared by both servers."""
 
 from __future__ import annotations
 
 import sqlite3
 from datetime import date, datetime, timedelta
 
-__all__ = ["booked", "day_of", "found", "opened", "refunded"]
+__all__ = ["insert_visit", "list_day", "list_visits", "open_database", "refund"]
 
 
-def opened() -> sqlite3.Connection:
-    """A database with one visit."""
+def open_database() -> sqlite3.Connection:
+    """Open a database with one visit."""
     db = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
     db.execute(
         "CREATE TABLE visits (id INTEGER PRIMARY KEY, start TEXT, cents INTEGER)"
@@ -18,7 +18,7 @@ def opened() -> sqlite3.Connection:
     return db
 
 
-def found(
+def list_visits(
     db: sqlite3.Connection, day: date | None, limit: int
 ) -> list[dict[str, object]]:
     like = f"{day.isoformat() if day else ''}%"
@@ -31,7 +31,7 @@ def found(
     ]
 
 
-def booked(db: sqlite3.Connection, start: datetime) -> int:
+def insert_visit(db: sqlite3.Connection, start: datetime) -> int:
     row = db.execute(
         "INSERT INTO visits (start, cents) VALUES (?, 0) RETURNING id",
         (start.isoformat(),),
@@ -39,11 +39,11 @@ def booked(db: sqlite3.Connection, start: datetime) -> int:
     return int(row.fetchone()[0])
 
 
-def refunded(db: sqlite3.Connection, visit_id: int, cents: int) -> bool:
+def refund(db: sqlite3.Connection, visit_id: int, cents: int) -> bool:
     row = "UPDATE visits SET cents = cents - ? WHERE id = ? AND cents >= ?"
     return db.execute(row, (cents, visit_id, cents)).rowcount == 1
 
 
-def day_of(db: sqlite3.Connection, first: date, number: int) -> list[str]:
-    rows = found(db, first + timedelta(number), 100)
+def list_day(db: sqlite3.Connection, first: date, number: int) -> list[str]:
+    rows = list_visits(db, first + timedelta(number), 100)
     return [f"{row['visit_id']},{row['start']}" for row in rows]

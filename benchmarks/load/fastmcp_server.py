@@ -1,4 +1,4 @@
-"""The mixed tools in FastMCP, for an environment that has it: `fastmcp_server.py PORT`."""
+"""FastMCP server of the mixed tools: `fastmcp_server.py PORT`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ mcp = FastMCP("mixed", strict_input_validation=True)
 
 
 def cancel_visit(visit_id: int) -> str:
-    """Cancels a visit: there is none, and the caller is told."""
+    """Cancel a visit; it does not exist, so the call always fails."""
     try:
         return work.cancel_visit(visit_id)
     except work.NoSuchVisitError as error:
@@ -23,7 +23,7 @@ if __name__ == "__main__":
     names = [name for name in work.__all__ if name != "NoSuchVisitError"]
     for name in names:
         function = cancel_visit if name == "cancel_visit" else getattr(work, name)
-        # Without a schema of results an answer is sent once, as the others send it.
+        # Without an output schema the result is sent once, as by the other servers.
         mcp.tool(function, output_schema=None)
     port = int(sys.argv[1])
     mcp.run("http", port=port, path="/mcp", stateless_http=True, show_banner=False)

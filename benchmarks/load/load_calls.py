@@ -1,4 +1,4 @@
-"""Many HTTP sessions that call tools one after the other, and what that gave."""
+"""Concurrent HTTP sessions that call tools, and the results of such a load."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from clients import LEGACY, MODERN, rpc_request
+from clients import LEGACY, MODERN, encode_http_request
 
 __all__ = ["MIXED", "SESSIONS", "Call", "Run", "load"]
 
@@ -27,20 +27,20 @@ TOKEN = "load-agent-token"
 
 @dataclass(frozen=True)
 class Call:
-    """One call, and what its answer must have.
+    """A tool call with its expected answer.
 
     Attributes:
-        what: what it is an example of.
-        tool: the tool's name.
-        arguments: what it is given.
-        right: a text that a right answer has.
-        is_result: whether the answer is a tool's, and no error of the protocol.
+        kind: kind of tool that the call represents.
+        tool: tool name.
+        arguments: arguments of the call.
+        expected: bytes that a correct answer contains.
+        is_result: whether the answer is a tool result, not a protocol error.
     """
 
-    what: str
+    kind: str
     tool: str
     arguments: Mapping[str, Any]
-    right: bytes
+    expected: bytes
     is_result: bool = True
 
 
@@ -59,12 +59,12 @@ MIXED = [
 
 @dataclass
 class Run:
-    """What a load of calls gave.
+    """The results of a load.
 
     Attributes:
-        seconds: from the first call to the last answer.
-        times: seconds of each call, by what it is an example of.
-        errors: answers that are not right, and how often.
+        seconds: time from the first call to the last answer.
+        times: seconds of each call, by kind.
+        errors: wrong answers with their counts.
     """
 
     seconds: float = 0.0
@@ -75,50 +75,50 @@ class Run:
 
     @property
     def count(self) -> int:
-        """How many calls."""
+        """Number of calls."""
         return sum(map(len, self.times.values()))
 
     @property
     def rate(self) -> float:
-        """Calls a second."""
+        """Calls per second."""
         return self.count / self.seconds
 
-    def percentile(self, number: int, what: str | None = None) -> float:
-        """Milliseconds that so many of a hundred calls take at most; NaN without calls."""
-        lists = self.times.values() if what is None else [self.times[what]]
-        times = [one for each in lists for one in each]
+    def percentile(self, number: int, kind: str | None = None) -> float:
+        """Return a percentile of the calls in milliseconds; NaN without calls."""
+        lists = self.times.values() if kind is None else [self.times[kind]]
+        times = [seconds for times in lists for seconds in times]
         if len(times) < 2:
             return math.nan
         return statistics.quantiles(times, n=100)[number - 1] * 1000
 
     def add(self, other: Run) -> None:
-        """Takes another run's calls in."""
+        """Add the calls of another run."""
         self.seconds += other.seconds
         self.errors += other.errors
-        for what, times in other.times.items():
-            self.times[what] += times
+        for kind, times in other.times.items():
+            self.times[kind] += times
 
 
 async def load(
     port: int, path: str, seconds: float, calls: Sequence[Call] = MIXED
 ) -> Run:
-    """All sessions at once for so many seconds; every second one is of the older era."""
+    """Run all sessions concurrently; every other one uses the handshake version."""
     run = Run()
     start = time.monotonic()
     end = start + seconds
     await asyncio.gather(
-        *(_session(n, port, path, end, run, calls) for n in range(SESSIONS))
+        *(_run_session(n, port, path, end, run, calls) for n in range(SESSIONS))
     )
     run.seconds = time.monotonic() - start
     return run
 
 
-async def _session(
+async def _run_session(
     number: int, port: int, path: str, end: float, run: Run, calls: Sequence[Call]
 ) -> None:
-    """Calls one after the other on a connection of its own."""
+    """Send calls sequentially on a separate connection."""
     revision = (MODERN, LEGACY)[number % 2]
-    requests = [_request(port, path, call, revision) for call in calls]
+    requests = [_encode_call(port, path, call, revision) for call in calls]
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     turn = number // 2
     while time.monotonic() < end:
@@ -127,27 +127,27 @@ async def _session(
         before = time.monotonic()
         writer.write(data)
         try:
-            status, body = await _answer(reader)
+            status, body = await _read_answer(reader)
         except (asyncio.IncompleteReadError, OSError) as error:
             run.errors[f"{call.tool}: no answer: {error!r}"] += 1
             return
-        run.times[call.what].append(time.monotonic() - before)
-        is_known = b" 200 " in status or not call.is_result
-        if not is_known or call.right not in body:
+        run.times[call.kind].append(time.monotonic() - before)
+        is_valid = b" 200 " in status or not call.is_result
+        if not is_valid or call.expected not in body:
             answer = body[:300].decode(errors="replace")
             run.errors[f"{call.tool}: {status.decode()}: {answer}"] += 1
     writer.close()
     await writer.wait_closed()
 
 
-def _request(port: int, path: str, call: Call, revision: str) -> bytes:
+def _encode_call(port: int, path: str, call: Call, revision: str) -> bytes:
     params = {"name": call.tool, "arguments": call.arguments}
     headers = f"Authorization: Bearer {TOKEN}\r\n"
-    return rpc_request(port, path, "tools/call", params, revision, headers)
+    return encode_http_request(port, path, "tools/call", params, revision, headers)
 
 
-async def _answer(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
-    """The status line and the body of one answer."""
+async def _read_answer(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
+    """Read the status line and the body of an answer."""
     head = await reader.readuntil(b"\r\n\r\n")
     status = head.partition(b"\r\n")[0]
     length = re.search(rb"(?i)content-length: (\d+)", head)

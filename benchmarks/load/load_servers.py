@@ -1,4 +1,4 @@
-"""Servers of the mixed tools as processes, with their memory and their logs."""
+"""Server processes of the mixed tools, with their memory and logs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from clients import free_port, used
-from generators import installed_python
+from clients import free_port, read_cpu_seconds
+from generators import install_python
 from load_calls import TOKEN
 from paired import PYTHON
 
-__all__ = ["FASTMCP", "OURS", "PLAIN", "Running", "servers"]
+__all__ = ["FASTMCP", "OURS", "PLAIN", "ServerProcess", "start_servers"]
 
 OURS, PLAIN, FASTMCP = "Toolcast", "plain SDK", "FastMCP"
 _FASTMCP = "fastmcp==4.1.2"
@@ -28,14 +28,14 @@ _HERE = Path(__file__).parent
 
 
 @dataclass
-class Running:
-    """A server's process.
+class ServerProcess:
+    """A running server process.
 
     Attributes:
-        name: whose server it is.
-        path: of its endpoint.
-        port: where it listens.
-        log: the file of what it says.
+        name: name of the implementation.
+        path: path of the MCP endpoint.
+        port: port of the server.
+        log: file with its output.
     """
 
     name: str
@@ -44,57 +44,59 @@ class Running:
     log: Path
     _process: subprocess.Popen[bytes]
 
-    def memory(self) -> float:
-        """Resident mebibytes."""
+    def read_memory(self) -> float:
+        """Return the resident memory in MiB."""
         status = Path(f"/proc/{self._process.pid}/status").read_text()
-        found = re.search(r"VmRSS:\s+(\d+)", status)
-        return int(found[1]) / 1024 if found else 0.0
+        match = re.search(r"VmRSS:\s+(\d+)", status)
+        return int(match[1]) / 1024 if match else 0.0
 
-    def used(self) -> float:
-        """Seconds of the processor that it has used."""
-        return used(self._process.pid)
+    def read_cpu_seconds(self) -> float:
+        """Return the processor seconds of the server."""
+        return read_cpu_seconds(self._process.pid)
 
-    def stay_on(self, cores: set[int]) -> None:
-        """Keeps it, and threads that it starts from now on, on some cores."""
+    def pin_to(self, cores: set[int]) -> None:
+        """Pin the process, and threads that it starts later, to some cores."""
         for thread in Path(f"/proc/{self._process.pid}/task").iterdir():
             os.sched_setaffinity(int(thread.name), cores)
 
-    def said(self, word: str) -> list[str]:
-        """The lines of the log with a word."""
+    def find_log_lines(self, text: str) -> list[str]:
+        """Return the log lines that contain a text."""
         lines = self.log.read_text(errors="replace").splitlines()
-        return [line for line in lines if word in line]
+        return [line for line in lines if text in line]
 
-    def end(self) -> int:
-        """Ends it as a service manager does, and waits; its exit code."""
+    def stop(self) -> int:
+        """Stop the server with SIGTERM and return its exit code."""
         self._process.terminate()
         return self._process.wait(30)
 
 
-def servers(
+def start_servers(
     folder: Path, python: Sequence[str] = (PYTHON,), with_fastmcp: bool = True
-) -> list[Running]:
-    """All three, or two, each over the same work; Toolcast's is generated first.
+) -> list[ServerProcess]:
+    """Generate the Toolcast server, and start all servers with the same tools.
 
-    `python` is the command of the interpreter that Toolcast's and the plain one run on.
+    `python` is the interpreter's command for the Toolcast server and the plain server.
     """
     shutil.copytree(_HERE / "toolcast", folder, dirs_exist_ok=True)
     shutil.copy(_HERE / "work.py", folder)
-    words = [PYTHON, "-m", "toolcast", "generate"]
-    subprocess.run(words, cwd=folder, check=True, stderr=subprocess.DEVNULL)
+    argv = [PYTHON, "-m", "toolcast", "generate"]
+    subprocess.run(argv, cwd=folder, check=True, stderr=subprocess.DEVNULL)
     ours = [*python, "-m", "generated.mixed.mcp_server", "--http", "--port"]
     plain = [*python, str(_HERE / "plain_server.py")]
-    started = [
-        _started(OURS, ours, folder, "/mcp/"),
-        _started(PLAIN, plain, folder, "/mcp"),
+    running = [
+        _start_server(OURS, ours, folder, "/mcp/"),
+        _start_server(PLAIN, plain, folder, "/mcp"),
     ]
     if with_fastmcp:
-        fast = str(installed_python(_FASTMCP) / "bin" / "python")
-        words = [fast, str(_HERE / "fastmcp_server.py")]
-        started.append(_started(FASTMCP, words, folder, "/mcp"))
-    return started
+        fast = str(install_python(_FASTMCP) / "bin" / "python")
+        argv = [fast, str(_HERE / "fastmcp_server.py")]
+        running.append(_start_server(FASTMCP, argv, folder, "/mcp"))
+    return running
 
 
-def _started(name: str, command: Sequence[str], folder: Path, path: str) -> Running:
+def _start_server(
+    name: str, command: Sequence[str], folder: Path, path: str
+) -> ServerProcess:
     port = free_port()
     log = folder / f"{name}.log"
     with log.open("wb") as file:
@@ -114,4 +116,4 @@ def _started(name: str, command: Sequence[str], folder: Path, path: str) -> Runn
                 raise SystemExit(f"{name} ended:\n{log.read_text()}") from None
             time.sleep(0.05)
         else:
-            return Running(name, path, port, log, process)
+            return ServerProcess(name, path, port, log, process)

@@ -1,4 +1,4 @@
-"""The mixed tools on the SDK's low-level API, which checks nothing: `plain_server.py PORT`."""
+"""Server of the mixed tools on the SDK's low-level API: `plain_server.py PORT`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 _TYPES = {"str": "string", "int": "integer"}
 
 
-def _schema(function: Callable[..., Any]) -> dict[str, Any]:
+def _build_schema(function: Callable[..., Any]) -> dict[str, Any]:
     parameters = inspect.signature(function).parameters.values()
     return {
         "type": "object",
@@ -31,28 +31,30 @@ FUNCTIONS = {
     name: getattr(work, name) for name in work.__all__ if name != "NoSuchVisitError"
 }
 TOOLS = [
-    types.Tool(name=name, description=function.__doc__, input_schema=_schema(function))
+    types.Tool(
+        name=name, description=function.__doc__, input_schema=_build_schema(function)
+    )
     for name, function in FUNCTIONS.items()
 ]
 SCHEMAS = {tool.name: tool.input_schema for tool in TOOLS}
 
 
 async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
-    """Every tool."""
+    """Return every tool."""
     return types.ListToolsResult(tools=TOOLS)
 
 
 async def call_tool(context: Any, params: Any) -> types.CallToolResult:
-    """Calls one, a plain function in a thread."""
+    """Call a tool; functions that are not async run in a thread."""
     function = FUNCTIONS.get(params.name)
     if function is None:
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
-    given = params.arguments or {}
+    arguments = params.arguments or {}
     try:
         if inspect.iscoroutinefunction(function):
-            value = await function(**given)
+            value = await function(**arguments)
         else:
-            value = await asyncio.to_thread(function, **given)
+            value = await asyncio.to_thread(function, **arguments)
     except work.NoSuchVisitError as error:
         block = types.TextContent(type="text", text=str(error))
         return types.CallToolResult(content=[block], is_error=True)

@@ -1,6 +1,6 @@
-"""Runs a server that counts the rounds of its event loop: `counted.py FILE -m MODULE ...` or `FILE SCRIPT ...`.
+"""Run a server and count its event loop iterations: `counted.py FILE -m MODULE ...` or `FILE SCRIPT ...`.
 
-A round asks the selector once what is ready. The file holds their number, in eight bytes.
+Each iteration calls the selector once. FILE contains the count as an eight-byte integer.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ with open(sys.argv[1], "wb+") as file:
     ROUNDS = memoryview(mmap.mmap(file.fileno(), 8)).cast("Q")
 
 
-class Counted(selectors.DefaultSelector):
-    """The selector of an event loop."""
+class CountingSelector(selectors.DefaultSelector):
+    """Selector that counts its calls."""
 
     def select(self, timeout: float | None = None) -> Any:
-        """What is ready."""
+        """Count the call, then return the ready files."""
         ROUNDS[0] += 1
         return super().select(timeout)
 
 
-selectors.DefaultSelector = Counted  # type: ignore[misc]
+selectors.DefaultSelector = CountingSelector  # type: ignore[misc]
 is_module = sys.argv[2] == "-m"
 name, *options = sys.argv[3 if is_module else 2 :]
 sys.argv = [name, *options]

@@ -1,4 +1,4 @@
-"""Tools as Python functions, for frameworks that make their schemas of them."""
+"""Tools as Python functions, for frameworks that derive schemas from functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-__all__ = ["functions"]
+__all__ = ["build_functions"]
 
 _TYPES = {
     "string": "str",
@@ -22,36 +22,36 @@ _TYPES = {
 }
 
 
-def functions(path: str) -> list[Callable[..., Any]]:
-    """One for each tool of a JSON file, as a person would write it.
+def build_functions(path: str) -> list[Callable[..., Any]]:
+    """Build a function for each tool in a JSON file, like handwritten code.
 
-    The types are those of the top level of the schema, with the parameters' descriptions;
-    what Python has no word for is left out.
+    Parameters have the types and descriptions of the schema's top level. Parameters whose
+    names are not valid in Python are omitted.
     """
     tools = json.loads(Path(path).read_text("utf-8"))
     names: dict[str, Any] = {"Annotated": Annotated, "Any": Any, "Field": Field}
-    found = []
+    functions = []
     for number, tool in enumerate(tools):
-        parameters = ", ".join(_parameters(tool["inputSchema"]))
+        parameters = ", ".join(_format_parameters(tool["inputSchema"]))
         star = "*, " if parameters else ""
         name = f"tool_{number}"
         exec(f"async def {name}({star}{parameters}) -> str: return 'done'", names)
         function = names[name]
         function.__name__ = tool["name"]
         function.__doc__ = tool.get("description", "")
-        found.append(function)
-    return found
+        functions.append(function)
+    return functions
 
 
-def _parameters(schema: Mapping[str, Any]) -> Iterator[str]:
+def _format_parameters(schema: Mapping[str, Any]) -> Iterator[str]:
     required: Sequence[str] = schema.get("required", ())
-    for name, inner in schema.get("properties", {}).items():
+    for name, parameter in schema.get("properties", {}).items():
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
             continue
-        kind = inner.get("type") if isinstance(inner, dict) else None
-        word = _TYPES.get(kind, "Any") if isinstance(kind, str) else "Any"
-        text = inner.get("description", "") if isinstance(inner, dict) else ""
+        kind = parameter.get("type") if isinstance(parameter, dict) else None
+        annotation = _TYPES.get(kind, "Any") if isinstance(kind, str) else "Any"
+        text = parameter.get("description", "") if isinstance(parameter, dict) else ""
         if name in required:
-            yield f"{name}: Annotated[{word}, Field(description={text!r})]"
+            yield f"{name}: Annotated[{annotation}, Field(description={text!r})]"
         else:
-            yield f"{name}: Annotated[{word} | None, Field(description={text!r})] = None"
+            yield f"{name}: Annotated[{annotation} | None, Field(description={text!r})] = None"

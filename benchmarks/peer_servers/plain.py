@@ -1,8 +1,7 @@
-"""A server as the SDK's low-level API makes it: no validation, no access, no ledger.
+"""Server on the SDK's low-level API, without validation, access checks or a ledger.
 
-`plain.py TOOLS.json [--checked] [--http PORT]`; TOOLS.json is an array of tools as `tools/list`
-shows them. With `--checked` arguments are validated as one does by hand: by jsonschema, with a
-validator that is kept.
+`plain.py TOOLS.json [--checked] [--http PORT]`; TOOLS.json is an array of MCP
+definitions. With `--checked`, arguments are validated by cached jsonschema validators.
 """
 
 from __future__ import annotations
@@ -27,26 +26,26 @@ SCHEMAS = {tool.name: tool.input_schema for tool in TOOLS}
 
 
 @cache
-def validator(name: str) -> jsonschema.Draft202012Validator:
-    """What validates a tool's arguments."""
+def get_validator(name: str) -> jsonschema.Draft202012Validator:
+    """Return the cached validator of a tool's arguments."""
     return jsonschema.Draft202012Validator(SCHEMAS[name])
 
 
 async def work(**arguments: Any) -> str:
-    """The work of every tool."""
+    """Implement every tool."""
     return "done"
 
 
 async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-    """Every tool."""
+    """Return every tool."""
     return types.ListToolsResult(tools=TOOLS)
 
 
 async def call_tool(ctx: Any, params: Any) -> types.CallToolResult:
-    """Calls the work."""
+    """Call `work`, after validation if `--checked` is set."""
     if "--checked" in sys.argv:
         error = jsonschema.exceptions.best_match(
-            validator(params.name).iter_errors(params.arguments or {})
+            get_validator(params.name).iter_errors(params.arguments or {})
         )
         if error is not None:
             block = types.TextContent(type="text", text=error.message)
@@ -65,7 +64,7 @@ SERVER: Server[Any] = Server(
 
 
 async def serve() -> None:
-    """Serves stdio."""
+    """Serve over stdio."""
     async with stdio_server() as (read, write):
         await SERVER.run(read, write, SERVER.create_initialization_options())
 

@@ -1,18 +1,18 @@
-"""The four tools' handlers for Toolcast."""
+"""Toolcast handlers of the four tools."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
 from sqlite3 import Connection
 
-from work import booked, day_of, found, opened, refunded
+from work import insert_visit, list_day, list_visits, open_database, refund
 
 from toolcast_runtime import ToolError, current_call
 
 
 @contextmanager
 def lifespan() -> Iterator[dict[str, object]]:
-    db = opened()
+    db = open_database()
     try:
         yield {"db": db}
     finally:
@@ -22,15 +22,15 @@ def lifespan() -> Iterator[dict[str, object]]:
 def search_visits(
     *, day: date | None = None, limit: int = 20, db: Connection
 ) -> list[dict[str, object]]:
-    return found(db, day, limit)
+    return list_visits(db, day, limit)
 
 
 def book_visit(*, start: datetime, db: Connection) -> dict[str, object]:
-    return {"visit_id": booked(db, start), "start": start}
+    return {"visit_id": insert_visit(db, start), "start": start}
 
 
 def refund_visit(*, visit_id: int, cents: int, db: Connection) -> str:
-    if not refunded(db, visit_id, cents):
+    if not refund(db, visit_id, cents):
         raise ToolError(f"Visit {visit_id} did not cost that much.")
     return f"{cents} cents are paid back."
 
@@ -41,6 +41,6 @@ def export_visits(*, first: date, days: int, db: Connection) -> str:
     for number in range(days):
         if call.cancelled:
             raise ToolError("The export was stopped.")
-        lines += day_of(db, first, number)
+        lines += list_day(db, first, number)
         call.progress(number + 1, days)
     return "\n".join(lines)

@@ -1,1 +1,1 @@
-"""The handlers of the mixed tools."""
+"""Handlers of the mixed tools."""

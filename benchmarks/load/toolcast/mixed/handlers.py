@@ -1,4 +1,4 @@
-"""The mixed tools' handlers for Toolcast."""
+"""Toolcast handlers of the mixed tools."""
 
 from __future__ import annotations
 
