@@ -16,7 +16,7 @@ from tests.commands.run_module import run
 from tests.packaging.conftest import ROOT
 from tests.packaging.environments import Environment
 from tests.packaging.test_runtime_alone import serve
-from tests.pythons import interpreters
+from tests.pythons import find_interpreters
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 @pytest.fixture(scope="module")
 def pythons() -> dict[str, str]:
     """The oldest Python that is installed, and the newest."""
-    found = interpreters()
+    found = find_interpreters()
     return {"oldest": found[min(found)], "newest": found[max(found)]}
 
 
