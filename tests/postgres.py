@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.ports import kept_port
 
 __all__ = ["PostgresUnavailableError", "postgres_server"]
 
@@ -51,7 +52,10 @@ def postgres_server(*databases: str) -> Iterator[dict[str, str]]:
     """
     account: dict[str, Any] = {}
     programs = find_programs()
-    with tempfile.TemporaryDirectory(prefix="toolcast-postgres-") as name:
+    with (
+        tempfile.TemporaryDirectory(prefix="toolcast-postgres-") as name,
+        kept_port() as port,
+    ):
         folder = Path(name)
         if os.geteuid() == 0:
             # PostgreSQL refuses to run as root.
@@ -74,7 +78,7 @@ def postgres_server(*databases: str) -> Iterator[dict[str, str]]:
                 text = (folder / "output").read_text(errors="replace")[-2000:]
                 raise RuntimeError(f"{program} exited with {done.returncode}: {text}")
 
-        data, port = str(folder / "data"), _free_port()
+        data = str(folder / "data")
         connection = ["-h", "127.0.0.1", "-p", str(port), "-U", "ren"]
         run("initdb", "-D", data, "-U", "ren", "--auth=trust", "-E", "UTF8")
         options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off"
@@ -89,10 +93,3 @@ def postgres_server(*databases: str) -> Iterator[dict[str, str]]:
             }
         finally:
             run("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,7 @@ def list_function_names(folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A project with a tool for every case, added by a single `new` command."""
     root = tmp_path_factory.mktemp("functions")
     project_ = Project(root)
@@ -58,7 +57,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     check = toolcast(root, "check")
     output = f"$ new\n{new.stdout}\n$ check, exit {check.returncode}\n{check.stderr}"
     (root / "output.txt").write_text(output, "utf-8")
-    yield project_
+    return project_
 
 
 def test_new_and_check_print_the_expected_output(project: Project) -> None:

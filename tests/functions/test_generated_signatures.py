@@ -198,9 +198,7 @@ def test_values_of_the_annotated_types_match_the_schema(
 
 @tried(300)
 @given(TYPES, JSON)
-def test_function_accepts_arguments_that_match_its_schema(
-    annotation: Typed, value: Any
-) -> None:
+def test_function_accepts_schema_valid_arguments(annotation: Typed, value: Any) -> None:
     function = make_function([annotation.text])
     if is_valid(function.tool.parameters, {"p0": value}):
         assert function.call(p0=value)

@@ -326,9 +326,7 @@ def test_schema_of_the_signature_equals_pydantics_schema(signature: str) -> None
         ("a: int = Field(alias='b')", Fit.CONVERTED),
     ],
 )
-def test_pydantic_converts_arguments_only_if_a_field_needs_it(
-    signature: str, fit: Fit
-) -> None:
+def test_field_default_or_alias_requires_conversion(signature: str, fit: Fit) -> None:
     """A direct call would pass the `FieldInfo` as the value of an omitted argument."""
     assert load(signature)[0].fit is fit
 
@@ -358,9 +356,7 @@ def test_required_parameter_after_an_optional_one_is_rejected(first: str) -> Non
         ("Returns:\n        It.\n\n    Args:\n        a: The number.", "The number."),
     ],
 )
-def test_parameter_is_described_by_a_docstring_without_summary(
-    docstring: str, description: str
-) -> None:
+def test_docstring_needs_no_summary_line(docstring: str, description: str) -> None:
     tool = read("a: int", f'    """{docstring}"""\n')
     assert tool.parameters["properties"]["a"]["description"] == description
     assert tool.docstring.text == ""
