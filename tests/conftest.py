@@ -218,7 +218,7 @@ def outside(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def in_time() -> Iterator[None]:
+def time_limit() -> Iterator[None]:
     """Fail the test after 20 s, for example if it waits for the writer of a pipe."""
 
     def fail(*_: object) -> None:

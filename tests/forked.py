@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["Forks", "forks", "modules_of"]
+__all__ = ["Forks", "forks", "list_modules"]
 
 _PARENT = '''
 import importlib, json, os, runpy, sys, traceback
@@ -93,7 +93,7 @@ class Forks:
         return subprocess.CompletedProcess(words, code, out, err)
 
 
-def modules_of(package: ModuleType) -> list[str]:
+def list_modules(package: ModuleType) -> list[str]:
     """Return the names of all modules of a package, except `__main__` modules."""
     modules = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     return [each.name for each in modules if not each.name.endswith("__main__")]

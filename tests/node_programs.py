@@ -8,7 +8,13 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-__all__ = ["cache_folder", "install_node", "install_packages", "node_and_npm", "set_up"]
+__all__ = [
+    "cache_folder",
+    "install_node",
+    "install_packages",
+    "node_and_npm",
+    "install_if_missing",
+]
 
 # Read at import, before the tests set XDG_CACHE_HOME to a temporary folder.
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -41,7 +47,7 @@ def install_packages(folder: Path, *packages: str) -> list[str]:
     return [*install, "--ignore-scripts", "--no-audit", "--no-fund", *packages]
 
 
-def set_up(
+def install_if_missing(
     folder: Path, is_complete: Callable[[], bool], commands: Sequence[Sequence[str]]
 ) -> int:
     """Run the commands that fill a folder, unless it is complete; return the exit code."""

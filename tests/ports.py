@@ -6,11 +6,11 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["kept_port"]
+__all__ = ["reserve_port"]
 
 
 @contextmanager
-def kept_port() -> Iterator[int]:
+def reserve_port() -> Iterator[int]:
     """Reserve a free port of the loopback interface.
 
     A socket is bound to it but does not listen, so the system assigns it to no other process.

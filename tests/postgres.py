@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.ports import kept_port
+from tests.ports import reserve_port
 
 __all__ = ["PostgresUnavailableError", "postgres_server"]
 
@@ -54,7 +54,7 @@ def postgres_server(*databases: str) -> Iterator[dict[str, str]]:
     programs = find_programs()
     with (
         tempfile.TemporaryDirectory(prefix="toolcast-postgres-") as name,
-        kept_port() as port,
+        reserve_port() as port,
     ):
         folder = Path(name)
         if os.geteuid() == 0:

@@ -18,12 +18,12 @@ from letta.tests.toy import HANDLERS, TOOLS, TOOLSET, make_toy, toy
 from tests.conftest import (
     _use_temporary_cache,
     _use_temporary_ledger,
-    in_time,
     mypy_cache,
     outside,
     project_copy,
     pytest_collection,
     pytest_xdist_auto_num_workers,
+    time_limit,
 )
 from tests.conftest import make_project as make_any_project
 
@@ -32,7 +32,7 @@ __all__ = [
     "_use_temporary_cache",
     "_use_temporary_ledger",
     "clean_letta",
-    "in_time",
+    "time_limit",
     "make_any_project",
     "make_toy",
     "mypy_cache",
