@@ -1,4 +1,4 @@
-"""Lists made to break a generator; no real server is as unkind."""
+"""Tool lists with extreme text, numbers, keys, names and schemas."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ _PROPERTIES = [
 ]
 
 
-def _numbers() -> str:
-    """Written by hand, because numbers are spelled in JSON in more ways than Python has."""
+def _build_number_list() -> str:
+    """Return JSON text with number spellings that `json.dumps` cannot produce."""
     return (
         '[{"name": "numbers", "description": "Numbers.", "inputSchema": {"type": "object",'
         f' "properties": {{"n": {{"enum": {_NUMBERS}, "minimum": 1.0, "maximum": 1,'
@@ -89,7 +89,7 @@ def _numbers() -> str:
     )
 
 
-def _texts() -> list[dict[str, Any]]:
+def _build_text_tools() -> list[dict[str, Any]]:
     schema = {"type": "object", "properties": {"t": {"enum": _TEXTS}}}
     return [
         {"name": f"text-{number}", "description": text, "inputSchema": schema}
@@ -97,7 +97,7 @@ def _texts() -> list[dict[str, Any]]:
     ]
 
 
-def _schemas() -> list[dict[str, Any]]:
+def _build_schema_tools() -> list[dict[str, Any]]:
     deep: Any = {}
     for _ in range(22):
         deep = {"anyOf": [{"type": "array", "items": deep}, {"not": {}}]}
@@ -146,7 +146,7 @@ def _schemas() -> list[dict[str, Any]]:
     ]
 
 
-def _keys() -> list[dict[str, Any]]:
+def _build_key_tools() -> list[dict[str, Any]]:
     hints = {"readOnlyHint": True, "destructiveHint": None, "vendor": {"a": [1.0, 1]}}
     icons = [
         {"src": "data:image/png;base64,AA==", "sizes": ["any"], "x": 1},
@@ -189,38 +189,38 @@ def _keys() -> list[dict[str, Any]]:
             "execution": None,
         },
         {"name": "A" * 128, "description": "Long.", "inputSchema": {"type": "object"}},
-        *({"name": name, "inputSchema": {"type": "object"}} for name in _NAMES),
+        *({"name": name, "inputSchema": {"type": "object"}} for name in _ODD_NAMES),
     ]
 
 
-_NAMES = (
+_ODD_NAMES = (
     "class from None 1st - ..a __init__ con test_x conftest print TOOL a.b-c_D "
     "yes 012 1.0 1e5"
 ).split()
 
-_ALIKE = """
+_COLLIDING_NAMES = """
     get_user get-user get.user Get_User getUser getuser GETUSER get__user -  . _ A a con tool_con
     toolset tool_toolset .a tool_.a tool_a test_x tool_test_x class Class tool_class 1 n1
     LONG_ LONG- LONG. long_
 """.replace("LONG", "X" * 127).replace("long", "x" * 127).split()
 
 
-def _alike() -> list[dict[str, Any]]:
-    """Names of which several give one file or one module."""
+def _build_colliding_tools() -> list[dict[str, Any]]:
+    """Return tools whose names collide as file or module names."""
     return [
         {
             "name": name,
             "description": f"Tool {index}.",
             "inputSchema": {"type": "object"},
         }
-        for index, name in enumerate(_ALIKE)
+        for index, name in enumerate(_COLLIDING_NAMES)
     ]
 
 
 NASTY_LISTS = {
-    "nasty_keys": json.dumps(_keys()),
-    "nasty_names": json.dumps(_alike()),
-    "nasty_numbers": _numbers(),
-    "nasty_schemas": json.dumps(_schemas()),
-    "nasty_texts": json.dumps(_texts()),
+    "nasty_keys": json.dumps(_build_key_tools()),
+    "nasty_names": json.dumps(_build_colliding_tools()),
+    "nasty_numbers": _build_number_list(),
+    "nasty_schemas": json.dumps(_build_schema_tools()),
+    "nasty_texts": json.dumps(_build_text_tools()),
 }
