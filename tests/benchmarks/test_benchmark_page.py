@@ -15,7 +15,7 @@ import jsonschema_rs
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-MODULE_NAMES = tuple(
+SCRIPTS = tuple(
     "page picture results paired clients real_lists workspaces openapi generation generators"
     " importing loops servers loop_rounds other_pythons selection sessions turns watching".split()
 )
@@ -25,11 +25,9 @@ MODULE_NAMES = tuple(
 def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
     """The modules of `benchmarks/`, which is not a package, by name."""
     monkeypatch.syspath_prepend(str(FOLDER))
-    saved = {
-        name: sys.modules.pop(name) for name in MODULE_NAMES if name in sys.modules
-    }
-    yield {name: importlib.import_module(name) for name in MODULE_NAMES}
-    for name in MODULE_NAMES:
+    saved = {name: sys.modules.pop(name) for name in SCRIPTS if name in sys.modules}
+    yield {name: importlib.import_module(name) for name in SCRIPTS}
+    for name in SCRIPTS:
         sys.modules.pop(name, None)
     sys.modules.update(saved)
 
@@ -43,9 +41,7 @@ def test_committed_benchmark_page_and_chart_match_the_stored_results(
     assert page.PICTURE.read_text("utf-8") == page.page_picture(parts)
 
 
-def test_ratio_is_the_median_of_the_ratios_of_each_round(
-    modules: dict[str, Any],
-) -> None:
+def test_compare_returns_median_per_round_ratios(modules: dict[str, Any]) -> None:
     paired = modules["paired"]
     samples = {
         "a": [paired.Sample(seconds, 1.0, 1.0) for seconds in (1.0, 8.0, 3.0)],
@@ -63,7 +59,7 @@ def make_row(modules: dict[str, Any], clock: float) -> Any:
     )
 
 
-def test_measured_peak_memory_excludes_memory_of_the_parent_process(
+def test_measured_peak_memory_excludes_the_parent_process(
     modules: dict[str, Any], tmp_path: Path
 ) -> None:
     paired = modules["paired"]
@@ -114,7 +110,7 @@ def test_chart_bar_has_class_slower_below_ratio_1_and_escapes_names(
     assert "a &lt;b&gt;" in picture.picture([replace(faster, work="x")])
 
 
-def test_real_tools_returns_the_requested_number_of_uniquely_named_tools(
+def test_real_tools_returns_the_requested_count_without_duplicate_names(
     modules: dict[str, Any],
 ) -> None:
     lists = modules["real_lists"]

@@ -54,7 +54,7 @@ def check_versions(folder: Path, tag: str) -> int:
 
 
 @pytest.fixture
-def build_folder(tmp_path: Path) -> Path:
+def project(tmp_path: Path) -> Path:
     """A folder with the files of `make build` and a changelog of the current version."""
     dist = tmp_path / "dist"
     dist.mkdir()
@@ -65,25 +65,19 @@ def build_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_release_fails_if_the_built_version_differs_from_the_tag(
-    build_folder: Path,
-) -> None:
-    assert check_versions(build_folder, f"v{__version__}") == 0
-    assert check_versions(build_folder, "v9.9.9") != 0
+def test_release_fails_if_the_built_version_differs_from_the_tag(project: Path) -> None:
+    assert check_versions(project, f"v{__version__}") == 0
+    assert check_versions(project, "v9.9.9") != 0
 
 
-def test_release_fails_on_extra_or_missing_distribution_files(
-    build_folder: Path,
-) -> None:
-    (build_folder / "dist/other.whl").touch()
-    assert check_versions(build_folder, f"v{__version__}") != 0
-    (build_folder / "dist/other.whl").unlink()
-    (build_folder / f"dist/{DISTRIBUTIONS[1]}-{__version__}.tar.gz").unlink()
-    assert check_versions(build_folder, f"v{__version__}") != 0
+def test_release_fails_on_extra_or_missing_distribution_files(project: Path) -> None:
+    (project / "dist/other.whl").touch()
+    assert check_versions(project, f"v{__version__}") != 0
+    (project / "dist/other.whl").unlink()
+    (project / f"dist/{DISTRIBUTIONS[1]}-{__version__}.tar.gz").unlink()
+    assert check_versions(project, f"v{__version__}") != 0
 
 
-def test_release_fails_without_a_changelog_section_for_the_version(
-    build_folder: Path,
-) -> None:
-    (build_folder / "CHANGELOG.md").write_text("## [Unreleased]\n")
-    assert check_versions(build_folder, f"v{__version__}") != 0
+def test_release_fails_without_changelog_section_for_the_version(project: Path) -> None:
+    (project / "CHANGELOG.md").write_text("## [Unreleased]\n")
+    assert check_versions(project, f"v{__version__}") != 0

@@ -79,7 +79,7 @@ def format_only_changed_files(root: Path, changed: set[str]) -> None:
     (root / ".venv" / ".installed").touch()
 
 
-def test_recipes_of_contributing_guide_add_a_target_a_field_and_a_rule(
+def test_contributing_recipes_add_a_target_a_field_and_a_rule(
     clone: Path, run_line: Callable[[str], str]
 ) -> None:
     """The commands that end every recipe run only once, after the last recipe."""

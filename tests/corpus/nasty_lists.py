@@ -33,51 +33,19 @@ _NUMBERS = """[0, -1, 1, 1.0, -1.0, 9007199254740993, -9223372036854775809,
     100.0, 12345678.9, 5e-324, 1.7976931348623157e308]"""
 
 _PROPERTIES = [
-    "$x",
-    "$ref",
-    "from",
-    "a-b",
-    "__x",
-    "_x",
-    "self",
-    "class",
-    "None",
-    "match",
-    "type",
+    *"$x $ref from a-b __x _x self class None match type".split(),
     "a b",
-    "a.b",
-    "ñ",
-    "ß",
-    "日",
-    "1",
+    *"a.b ñ ß 日 1".split(),
     "",
-    "name",
-    "arguments",
-    "print",
-    "@type",
+    *"name arguments print @type".split(),
     "x" * 90,
-    "properties",
-    "required",
-    "enum",
-    "description",
-    "default",
-    "True",
-    "__class__",
-    '"',
-    "'",
-    "\\",
+    *"properties required enum description default True __class__ \" ' \\".split(),
     "\n",
-    "{{x}}",
-    "yes",
-    "no",
-    "012",
-    "null",
-    "~",
-    "<<",
-    "=",
+    *"{{x}} yes no 012 null ~ << =".split(),
     "- a",
     "# b",
 ]
+_OBJECT = {"type": "object"}
 
 
 def _build_number_list() -> str:
@@ -113,7 +81,7 @@ def _build_schema_tools() -> list[dict[str, Any]]:
         "properties": {"root": {"$ref": "#/$defs/node", "description": "A sibling."}},
         "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}},
     }
-    bare = {"description": "", "inputSchema": {"type": "object"}}
+    bare = {"description": "", "inputSchema": _OBJECT}
     nulls = {"type": "object", "default": None, "examples": [None, [None], {"a": None}]}
     return [
         {"name": "empty", **bare},
@@ -137,12 +105,8 @@ def _build_schema_tools() -> list[dict[str, Any]]:
             "name": "booleans",
             "inputSchema": {"type": "object", "properties": {"a": True, "b": False}},
         },
-        {
-            "name": "array",
-            "inputSchema": {"type": "object"},
-            "outputSchema": {"type": "array"},
-        },
-        {"name": "anything", "inputSchema": {"type": "object"}, "outputSchema": {}},
+        {"name": "array", "inputSchema": _OBJECT, "outputSchema": {"type": "array"}},
+        {"name": "anything", "inputSchema": _OBJECT, "outputSchema": {}},
     ]
 
 
@@ -153,24 +117,15 @@ def _build_key_tools() -> list[dict[str, Any]]:
         {"src": "data:,"},
     ]
     return [
-        {"inputSchema": {"type": "object"}, "name": "backwards"},
-        {
-            "name": "no.description-here",
-            "title": "Title",
-            "inputSchema": {"type": "object"},
-        },
-        {
-            "name": "null",
-            "title": None,
-            "description": None,
-            "inputSchema": {"type": "object"},
-        },
+        {"inputSchema": _OBJECT, "name": "backwards"},
+        {"name": "no.description-here", "title": "Title", "inputSchema": _OBJECT},
+        {"name": "null", "title": None, "description": None, "inputSchema": _OBJECT},
         {
             "name": "all",
             "title": "",
             "description": "All.",
             "icons": icons,
-            "inputSchema": {"type": "object"},
+            "inputSchema": _OBJECT,
             "outputSchema": None,
             "annotations": hints,
             "_meta": {"a/b": None, "": [], "_meta": {}},
@@ -182,14 +137,14 @@ def _build_key_tools() -> list[dict[str, Any]]:
             "x-first": 1,
             "summary": "A key that specs have too.",
             "name": "extra-first",
-            "inputSchema": {"type": "object"},
+            "inputSchema": _OBJECT,
             "annotations": {},
             "icons": [],
             "_meta": {},
             "execution": None,
         },
-        {"name": "A" * 128, "description": "Long.", "inputSchema": {"type": "object"}},
-        *({"name": name, "inputSchema": {"type": "object"}} for name in _ODD_NAMES),
+        {"name": "A" * 128, "description": "Long.", "inputSchema": _OBJECT},
+        *({"name": name, "inputSchema": _OBJECT} for name in _ODD_NAMES),
     ]
 
 
@@ -208,11 +163,7 @@ _COLLIDING_NAMES = """
 def _build_colliding_tools() -> list[dict[str, Any]]:
     """Return tools whose names collide as file or module names."""
     return [
-        {
-            "name": name,
-            "description": f"Tool {index}.",
-            "inputSchema": {"type": "object"},
-        }
+        {"name": name, "description": f"Tool {index}.", "inputSchema": _OBJECT}
         for index, name in enumerate(_COLLIDING_NAMES)
     ]
 

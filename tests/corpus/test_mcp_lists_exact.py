@@ -127,9 +127,7 @@ def test_generated_tool_modules_pass_the_projects_ruff_and_mypy_settings(
 
 
 @pytest.mark.slow
-def test_server_with_1271_tools_lists_all_of_them_unchanged(
-    tmp_path: Path, servers: Forks
-) -> None:
+def test_server_lists_1271_tools_unchanged(tmp_path: Path, servers: Forks) -> None:
     tool_list = [
         tool for text in LISTS.values() for tool in _get_tool_list(_read_exact(text))
     ]

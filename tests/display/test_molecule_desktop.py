@@ -56,9 +56,7 @@ def display() -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def display_environment(
-    display: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def environment(display: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISPLAY", display)
     monkeypatch.setenv("MOLECULE_HOME", str(tmp_path / "home"))
 
@@ -182,9 +180,7 @@ def test_open_url_refuses_anything_but_http_and_https_urls(url: str) -> None:
         desktop.desktop_open_url(url=url)
 
 
-def test_open_url_raises_if_the_browser_fails_or_is_missing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_failing_or_missing_browser_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOLECULE_BROWSER", "false")
     with pytest.raises(ToolError, match="false ended with exit code 1"):
         desktop.desktop_open_url(url="https://example.org/")
@@ -204,9 +200,7 @@ def test_text_that_would_take_100_seconds_to_type_is_refused() -> None:
         desktop.desktop_type(text="x" * 100, delay_ms=1000)
 
 
-def test_all_desktop_tools_report_a_missing_display_variable(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_tools_report_missing_display_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISPLAY")
     status = desktop.desktop_status()
     assert not status["available"]

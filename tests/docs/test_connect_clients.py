@@ -50,9 +50,7 @@ def test_documented_stdio_command_starts_a_working_server(
     assert result.stdout.startswith("words: 2\n"), result.stderr
 
 
-def test_documented_urls_and_variables_match_the_generated_server(
-    project: Path,
-) -> None:
+def test_documented_urls_and_variables_match_the_server(project: Path) -> None:
     server = (project / "generated/my_tools/mcp_server.py").read_text("utf-8")
     assert 'path="/mcp/"' in server
     variables = re.findall(r'_variable="(\w+)"', server)

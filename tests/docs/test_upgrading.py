@@ -68,9 +68,7 @@ def test_check_reports_files_generated_by_a_newer_version(
     assert f"{finding} a newer version of Toolcast" in result.stderr
 
 
-def test_upgrading_page_has_the_ledger_schema_version_and_its_command(
-    tmp_path: Path,
-) -> None:
+def test_upgrading_page_has_the_ledger_schema_version(tmp_path: Path) -> None:
     assert f"have a version, now {VERSION}. A runtime" in PAGE
     open_connection(tmp_path / "ledger.sqlite3").close()
     code = re.findall(r'^python -c "(.*)"$', PAGE, re.M)
@@ -82,9 +80,7 @@ def test_upgrading_page_has_the_ledger_schema_version_and_its_command(
 
 
 @pytest.mark.slow
-def test_upgrade_to_the_same_version_leaves_a_committed_project_unchanged(
-    tmp_path: Path,
-) -> None:
+def test_upgrade_to_same_version_leaves_project_unchanged(tmp_path: Path) -> None:
     """The first commands of the page leave no difference in `git status`."""
     begin = (
         "toolcast init my-tools\ncd my-tools\ntoolcast generate\ngit init -q\n"
