@@ -128,7 +128,7 @@ def test_reworded_tools_have_new_descriptions_and_valid_schemas(
         schema = tool["inputSchema"]
         assert jsonschema_rs.meta.is_valid(schema)
         assert {*schema.get("required", ())} <= {*schema["properties"]}
-    # Distinct property names stay distinct: each variant has as many as the original tool.
+    # Rewording must not merge properties: each variant has as many as the original.
     properties = [len(tool["inputSchema"]["properties"]) for tool in tools]
     size = next(n for n in range(50, 200) if properties[:n] == properties[n : 2 * n])
     assert 2 * size < len(tools)
