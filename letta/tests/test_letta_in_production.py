@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.commands.run_module import run
-from tests.packaging.conftest import laid_out, wheels
-from tests.packaging.environments import Environment, environment
-from tests.packaging.test_runtime_alone import RUNTIME, serve
+from tests.packaging.conftest import demo_project, wheels
+from tests.packaging.environments import Environment, make_environment
+from tests.packaging.test_runtime_alone import RUNTIME, call_server
 
-__all__ = ["laid_out", "wheels"]
+__all__ = ["demo_project", "wheels"]
 
 TOOLSET = """\
 
@@ -26,10 +26,10 @@ targets: {mcp: {}, registry: {}, letta: {}}
 
 
 @pytest.fixture(scope="module")
-def project(laid_out: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def project(demo_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A generated project that lists the extension."""
     root = tmp_path_factory.mktemp("extended") / "project"
-    shutil.copytree(laid_out, root, ignore=shutil.ignore_patterns("generated"))
+    shutil.copytree(demo_project, root, ignore=shutil.ignore_patterns("generated"))
     with (root / "toolcast.yaml").open("a", encoding="utf-8") as stream:
         stream.write("extensions: [letta]\n")
     toolset = root / "specs/demo/toolset.yaml"
@@ -49,7 +49,7 @@ def production(
     """An environment with `toolcast-letta` and its dependencies."""
     root = tmp_path_factory.mktemp("production")
     built = [wheels["toolcast-runtime"], wheels["toolcast-letta"]]
-    return environment(root, built, [*RUNTIME, "letta-client"])
+    return make_environment(root, built, [*RUNTIME, "letta-client"])
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_server_runs_without_the_generator(
 ) -> None:
     missing = production.run("-c", "import toolcast", cwd=project, expect=1)
     assert "No module named 'toolcast'" in missing.stderr
-    answers = serve(production, project, "generated.demo")
+    answers = call_server(production, project, "generated.demo")
     assert [tool["name"] for tool in answers[2]["tools"]] == ["count_words"]
     assert answers[3]["structuredContent"]["words"] == 2
 
@@ -89,7 +89,7 @@ print(json.dumps([
 def test_import_without_the_extension_names_the_missing_package(
     wheels: dict[str, Path], project: Path, tmp_path: Path
 ) -> None:
-    plain_environment = environment(
+    plain_environment = make_environment(
         tmp_path / "plain", [wheels["toolcast-runtime"]], RUNTIME
     )
     done = plain_environment.run(

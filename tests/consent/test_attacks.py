@@ -149,7 +149,7 @@ ATTACKS = [
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
 def test_stateless_call_runs_only_after_approval(shop: Shop, transport: str) -> None:
-    """No attack runs a handler; an approval then runs it once."""
+    """Attacks run no handler; an approval then runs it once."""
     with shop.connect_stateless(transport) as client:
         for attack in ATTACKS:
             for text in attack(shop, client):
@@ -331,7 +331,7 @@ HANDSHAKE_ATTACKS: list[HandshakeAttack] = [
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_handshake_call_runs_only_after_approval(shop: Shop, transport: str) -> None:
-    """No attack runs a handler; an approval sent twice then runs it once."""
+    """Attacks run no handler; an approval sent twice then runs it once."""
     with shop.connect_handshake(transport) as client:
         for attack in HANDSHAKE_ATTACKS:
             for text in attack(shop, client):

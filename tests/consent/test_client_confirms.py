@@ -79,7 +79,7 @@ def test_client_confirmation_requires_the_setting_and_the_token(
 
 
 def test_client_confirmation_requires_http(registry: Registry, shop: Shop) -> None:
-    """In-process and stdio calls have no token, so they are refused."""
+    """Calls in the process and over stdio have no token, so they are refused."""
     response = registry.call_tool_sync("refund_order", {"order_id": "A-1"}, "phone")
     assert "no user can be asked here" in (response.error or "")
     with shop.serve_stdio(LEGACY, "--client", "phone", capabilities={}) as server:

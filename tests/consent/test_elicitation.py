@@ -50,7 +50,7 @@ def test_protocol_version_selects_elicitation_or_round_trips() -> None:
 
 
 def test_client_that_confirms_by_itself_approves_every_question() -> None:
-    """The first field of the form becomes true."""
+    """Confirmation sets the first field of the form to true."""
     answer = confirm_by_client(QUESTION)
     assert (answer.action, answer.content, answer.is_confirmed_by_client) == (
         "accept",
@@ -206,7 +206,7 @@ class RecordedNotifications(list[Any]):
 
 
 async def test_progress_values_always_increase() -> None:
-    """An equal or smaller value is raised slightly above the previous one."""
+    """Equal and smaller values are raised slightly above the previous value."""
     sent = RecordedNotifications()
     progress = ProgressNotifications(sent, None)
     await progress(1)

@@ -162,7 +162,7 @@ def make_single_node_graph(registry: Registry, *is_forward: bool) -> Any:
 def test_rerun_node_does_not_repeat_approved_call(
     registry: Registry, shop: Shop
 ) -> None:
-    """The second run of the node refuses the call of the first run."""
+    """When the node runs again, it refuses the call of the first run."""
     graph = make_single_node_graph(registry)
     state = graph.invoke({"messages": [TWO_REFUNDS]}, THREAD)
     while "__interrupt__" in state:

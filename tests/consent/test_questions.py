@@ -101,7 +101,7 @@ def test_approval_runs_the_call_and_is_recorded_without_secrets(
 def test_answer_other_than_approval_refuses_the_call(
     registry: Registry, shop: Shop, answer: Any, error: str
 ) -> None:
-    """An object that is not an `Answer` counts as no user."""
+    """Objects other than `Answer` count as no user."""
     assert error in call_refund(registry, ScriptedUser(answer))
     assert shop.side_effects == []
 
@@ -381,7 +381,7 @@ def test_workers_and_replicas_require_a_key(shop: Shop, options: list[str]) -> N
 
 
 def test_unconfirmed_call_creates_no_ledger(registry: Registry, shop: Shop) -> None:
-    """The ledger is created only when a question is recorded."""
+    """Only a recorded question creates the ledger."""
     arguments = {"article": "tea", "price": 20}
     registry.call_tool_sync("set_price", arguments, "desk", ask=ScriptedUser())
     assert not Path(shop.location / "ledger.sqlite3").exists()
@@ -459,7 +459,7 @@ def test_answer_after_cancellation_does_not_resume_a_sync_handler(
 def test_sync_handler_that_calls_async_ask_fails(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would continue without an answer."""
+    """Otherwise it would continue without an answer."""
 
     def book_table(day: str) -> str:
         current_call().ask(FORM, "Who?")  # type: ignore[unused-coroutine]

@@ -91,7 +91,7 @@ def test_closed_connection_cancels_the_call_and_its_question(shop: Shop) -> None
 
 
 def test_deleted_session_accepts_no_answers(shop: Shop) -> None:
-    """Its session ID is unknown afterwards; a new session works."""
+    """Requests with its ID are rejected; a new session works."""
     with shop.serve_http() as server:
         client = HttpHandshakeClient(server.url)
         client.start_call("refund_order", ORDER)

@@ -189,7 +189,7 @@ def test_third_invalid_input_cancels_the_question(
 def test_empty_input_uses_default_or_omits_field(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The end of input cancels the question."""
+    """Ctrl-D cancels the question."""
     form = {
         "type": "object",
         "properties": {

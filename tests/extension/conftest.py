@@ -1,4 +1,4 @@
-"""An extension as somebody else packages it, installed beside the generator."""
+"""The example extension `house`, and projects whose commands can load it."""
 
 from __future__ import annotations
 
@@ -153,42 +153,42 @@ house = toolcast_house:CHANGES
 
 
 @dataclass(frozen=True)
-class Beside(Project):
-    """A project whose command has an environment of its own: a fork of one process."""
+class ForkedProject(Project):
+    """Project whose commands run in forks of one process, with given variables."""
 
     programs: Forks
 
     def toolcast(
         self,
-        *words: str,
+        *args: str,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> subprocess.CompletedProcess[str]:
         if env is None:
-            return super().toolcast(*words, cwd=cwd)
-        return self.programs.run(cwd or self.root, "toolcast", *words, env=env)
+            return super().toolcast(*args, cwd=cwd)
+        return self.programs.run(cwd or self.root, "toolcast", *args, env=env)
 
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    loaded = [*modules_of(toolcast), "black"]
-    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
-        yield running
+    modules = [*modules_of(toolcast), "black"]
+    with forks(tmp_path_factory.mktemp("streams"), *modules) as programs:
+        yield programs
 
 
 @pytest.fixture
 def make_project(
     make_project: Callable[..., Project], programs: Forks
-) -> Callable[..., Beside]:
-    def make(*given: Any, **more: Any) -> Beside:
-        return Beside(make_project(*given, **more).root, programs)
+) -> Callable[..., ForkedProject]:
+    def make(*args: Any, **options: Any) -> ForkedProject:
+        return ForkedProject(make_project(*args, **options).root, programs)
 
     return make
 
 
 @pytest.fixture
 def extension(tmp_path: Path) -> dict[str, str]:
-    """The environment of a process that has the extension installed."""
+    """Environment variables of a process in which the extension is installed."""
     site = tmp_path / "site"
     info = site / "toolcast_house-1.0.dist-info"
     info.mkdir(parents=True)
@@ -201,9 +201,19 @@ def extension(tmp_path: Path) -> dict[str, str]:
     templates = site / "house_templates" / "house"
     templates.mkdir(parents=True)
     (templates / "names.py.jinja").write_text(TEMPLATE)
-    return {"PYTHONPATH": with_generator(site)}
+    return {"PYTHONPATH": build_python_path(site)}
 
 
-def with_generator(site: Path) -> str:
-    """The paths of modules of a process in which `site` comes first."""
+def build_python_path(site: Path) -> str:
+    """Return a value of PYTHONPATH that begins with `site`."""
     return os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH")]))
+
+
+def get_site(extension: Mapping[str, str]) -> Path:
+    """Return the folder in which the extension is installed."""
+    return Path(extension["PYTHONPATH"].split(os.pathsep)[0])
+
+
+def write_module(extension: Mapping[str, str], text: str) -> None:
+    """Replace the extension's module."""
+    (get_site(extension) / "toolcast_house.py").write_text(text)

@@ -1,63 +1,60 @@
-"""An extension that raises, is declared wrongly or reaches too far is named, and writes nothing."""
+"""Defective extensions: each defect is one error message, and nothing is written."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.extension.conftest import MODULE, TEMPLATE
+from tests.extension.conftest import MODULE, TEMPLATE, get_site, write_module
 
 GREET = "summary: Greet somebody.\nparameters: {type: object}\n"
 RAISES = '    {}["x"]\n'
 GENERATE = "def generate(toolset, context):\n"
 CHECK = "def polite(tool, where):\n"
-MOVED = "def moved(before, after, rules):\n"
+CHANGES = "def moved(before, after, rules):\n"
 pytestmark = pytest.mark.slow
-# What is changed in the extension of conftest.py, and what `generate` says then.
-CASES = {
+# {defect: (text in the extension's module, its replacement, message of `generate`)}
+DEFECTS = {
     "target-raises": (GENERATE, GENERATE + RAISES, "target `names` raises KeyError: 'x' ("),
-    "target-of-another-name": ('    "names",\n', '    "../x",\n', "the target name `../x` of the"),
-    "target-needs": ("    reads_t", '    needs=("no",),\n    reads_t', "needs the target `no`,"),
-    "template-missing": ("house/names.py.jinja", "house/name.jinja", "the template `house/name.jinja` does not exist"),
-    "definition-part": (
+    "invalid-target-name": ('    "names",\n', '    "../x",\n', "the target name `../x` of the"),
+    "unknown-needed-target": ("    reads_t", '    needs=("no",),\n    reads_t', "needs the target `no`,"),
+    "missing-template": ("house/names.py.jinja", "house/name.jinja", "the template `house/name.jinja` does not exist"),
+    "definition-part-raises": (
         "    reads_t",
         '    needs=("registry",),\n    definition_part=lambda *_: {}["x"],\n    reads_t',
         "target `names` raises KeyError: 'x' (",
     ),
     "rule-raises": (CHECK, CHECK + RAISES, "the rule `house/polite` raises KeyError: 'x' ("),
-    "rule-gives-text": (CHECK, f'{CHECK}    yield "x"\n', "must yield Problem objects, not str"),
-    "rule-id": ('"house/polite",', '"Polite",', "the rule `Polite` of the entry point"),
-    "rule-severity": ("Severity.WARNING", '"warning"', "and a Severity"),
+    "rule-yields-text": (CHECK, f'{CHECK}    yield "x"\n', "must yield Problem objects, not str"),
+    "invalid-rule-id": ('"house/polite",', '"Polite",', "the rule `Polite` of the entry point"),
+    "invalid-rule-severity": ("Severity.WARNING", '"warning"', "and a Severity"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_what_is_wrong_with_it_is_one_sentence(
-    make_project: Callable[..., Any], extension: dict[str, str], case: str
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_defective_extension_is_reported_and_nothing_is_written(
+    make_project: Callable[..., Any], extension: dict[str, str], defect: str
 ) -> None:
-    old, new, says = CASES[case]
-    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
+    old, new, message = DEFECTS[defect]
     assert old in MODULE
-    (site / "toolcast_house.py").write_text(MODULE.replace(old, new))
+    write_module(extension, MODULE.replace(old, new))
     project = make_project(
         {"greet": GREET},
         toolset="targets: {names: {}}\n",
         workspace="extensions: [house]\n",
     )
     before = sorted(project.root.parent.rglob("*"))
-    done = project.toolcast("generate", env=extension)
-    assert done.returncode in (1, 2)
-    assert says in done.stderr
-    assert "Traceback" not in done.stderr
+    result = project.toolcast("generate", env=extension)
+    assert result.returncode in (1, 2)
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
     assert sorted(project.root.parent.rglob("*")) == before, "nothing is written"
 
 
 @pytest.mark.parametrize(
-    ("raises", "code", "says"),
+    ("raises", "code", "message"),
     [
         (
             "{}['x']",
@@ -69,50 +66,49 @@ def test_what_is_wrong_with_it_is_one_sentence(
         ("click.get_current_context().exit(3)", 3, ""),
     ],
 )
-def test_a_command_that_raises_is_named_and_ends_as_click_says(
+def test_failing_extension_command_ends_with_click_exit_code(
     make_project: Callable[..., Any],
     extension: dict[str, str],
     raises: str,
     code: int,
-    says: str,
+    message: str,
 ) -> None:
-    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
-    opens = 'click.echo("the house is open")'
-    (site / "toolcast_house.py").write_text(MODULE.replace(opens, raises))
+    """Unexpected exceptions name the command and the line in the extension."""
+    body = 'click.echo("the house is open")'
+    write_module(extension, MODULE.replace(body, raises))
     project = make_project({"greet": GREET}, workspace="extensions: [house]\n")
-    done = project.toolcast("house", env=extension)
-    assert done.returncode == code
-    assert says in done.stderr
-    assert "Traceback" not in done.stderr
-    assert ("toolcast_house.py:" in done.stderr) == ("Key" in says)
+    result = project.toolcast("house", env=extension)
+    assert result.returncode == code
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert ("toolcast_house.py:" in result.stderr) == ("Key" in message)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         ('"other": {', '"lowred": {', "lowred"),
-        (MOVED, MOVED + RAISES, "raises KeyError: 'x' ("),
+        (CHANGES, CHANGES + RAISES, "raises KeyError: 'x' ("),
     ],
 )
-def test_so_it_is_for_diff(
+def test_defective_change_rule_is_one_error_in_diff(
     make_project: Callable[..., Any],
     extension: dict[str, str],
     old: str,
     new: str,
-    says: str,
+    message: str,
 ) -> None:
-    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
     assert old in MODULE
-    (site / "toolcast_house.py").write_text(MODULE.replace(old, new))
+    write_module(extension, MODULE.replace(old, new))
     project = make_project({"greet": GREET}, workspace="extensions: [house]\n")
     before = make_project({"greet": GREET}, at="before")
-    done = project.toolcast("diff", "--against", str(before.root), env=extension)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert says in done.stderr
+    result = project.toolcast("diff", "--against", str(before.root), env=extension)
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1), result.stderr
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         ("{{ name }} ,", '{{ name ~ "" }} ,', "names.py.jinja:4: `Concat` is not allowed"),
         ("NAMES = [", "import os\nNAMES = [", "unexpected ['import']"),
@@ -120,23 +116,22 @@ def test_so_it_is_for_diff(
         ("{{ name }} ,", "{{ view.names }},", "names.py.jinja:4: a template prints a value of type list"),
     ],
 )  # fmt: skip
-def test_its_templates_are_held_to_the_same_gate(
+def test_unsafe_extension_template_is_rejected(
     make_project: Callable[..., Any],
     extension: dict[str, str],
     old: str,
     new: str,
-    says: str,
+    message: str,
 ) -> None:
-    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
-    template = site / "house_templates/house/names.py.jinja"
+    template = get_site(extension) / "house_templates/house/names.py.jinja"
     template.write_text(TEMPLATE.replace(old, new))
     project = make_project(
         {"greet": GREET},
         toolset="targets: {names: {}}\n",
         workspace="extensions: [house]\n",
     )
-    done = project.toolcast("generate", env=extension)
-    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
-    assert says in done.stderr
-    assert "\\n" not in done.stderr, "no line of Jinja's own"
+    result = project.toolcast("generate", env=extension)
+    assert (result.returncode, "Traceback" in result.stderr) == (1, False)
+    assert message in result.stderr
+    assert "\\n" not in result.stderr, "no message from Jinja"
     assert not (project.root / "generated").exists()

@@ -32,6 +32,7 @@ from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp.results import build_call_result
 
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+LINK = {"type": "resource_link", "uri": "file:///a", "name": "a"}
 
 
 def text(content: str) -> dict[str, Any]:
@@ -181,6 +182,27 @@ async def test_error_has_structured_content_only_if_it_matches_the_schema(
     assert response.content == [text("no")]
     result = build_call_result(response, structured=True)
     assert result.is_error and result.structured_content == expected
+
+
+@pytest.mark.parametrize("content", [[text("a"), text("b")], [PIXEL], [LINK], []])
+@pytest.mark.parametrize(
+    "value", [{}, {"code": None}, [], [1, None], "LIMIT", 0, 1.5, False]
+)
+async def test_structured_content_of_an_error_has_any_type_in_the_newest_revision(
+    make_registry: Make, value: Any, content: list[Any]
+) -> None:
+    response = await answer(
+        make_registry(mode="newest"),
+        resultType="complete",
+        content=content,
+        isError=True,
+        structuredContent=value,
+    )
+    assert response.error and response.result == value
+    assert type(response.result) is type(value)
+    assert response.content == (content or [text(response.error)])
+    result = build_call_result(response, structured=True)
+    assert result.is_error and result.structured_content == value
 
 
 async def test_control_characters_are_escaped_in_errors_but_not_in_results(

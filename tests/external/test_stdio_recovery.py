@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,58 @@ async def test_hanging_stdio_server_is_restarted_after_two_timeouts(
         while (await registry.call_tool("echo", {"text": "b"})).result != "b":
             await asyncio.sleep(0.05)
     assert caplog.text.count("it is restarted") == 1
+
+
+FREEZES = {
+    "asleep": "newest",
+    "stopped": "well",
+    "deaf": "newest",
+    "with a child": "well",
+    "half a line": "newest",
+    "noisy": "well",
+    "busy": "newest",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("how", "mode"), FREEZES.items(), ids=FREEZES)
+async def test_server_is_restarted_after_each_kind_of_hang(
+    open_tools: Open,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    how: str,
+    mode: str,
+) -> None:
+    """The calls come at once or one by one, and may be too long for the server's pipe."""
+    monkeypatch.setattr(session, "_PING_TIMEOUT_S", 0.5)
+    tools = open_tools(odd_server(mode, name="up", is_proxied=True))
+    timeouts = {"answer": 20, "freeze": 0.5, "echo": 0.5}
+    specs = [definition(n, proxy="up", timeout=t) for n, t in timeouts.items()]
+    registry = Registry(Package(tmp_path, *specs).load(), providers=[tools])
+
+    def has_restarted(times: int) -> bool:
+        return caplog.text.count("it is restarted") == times
+
+    content = [{"type": "text", "text": "a"}]
+    result = {"resultType": "complete", "content": content}
+    for number in (1, 2):
+        answer = await registry.call_tool("answer", {"result": result})
+        assert answer.result == "a"
+        calls = [
+            ("freeze", how),
+            *[("echo", "x" * 300_000)] * (3 if number == 1 else 1),
+        ]
+        pending = [registry.call_tool(name, {"text": text}) for name, text in calls]
+        if number == 1:
+            failed = await asyncio.gather(*pending)
+        else:
+            failed = [await call for call in pending]
+        assert not any(answer.success for answer in failed)
+        await wait_until(partial(has_restarted, number))
+    async with asyncio.timeout(WAIT_TIMEOUT_S):
+        while not (await registry.call_tool("answer", {"result": result})).success:
+            await asyncio.sleep(0.05)
 
 
 async def test_server_that_answers_pings_is_not_restarted(

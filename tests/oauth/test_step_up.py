@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -20,6 +20,7 @@ from tests.oauth.shop import (
     parse_response,
     run_shop,
 )
+from tests.oauth.test_issuer_faults import make_introspection_settings
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
@@ -39,6 +40,7 @@ SCOPES = (
     Scope("back", clients=("back",)),
 )
 HANDLERS = "tests.oauth.handlers"
+LINKS = "shop https://api.example/auth/a?b=1 money"
 
 
 @pytest.fixture
@@ -104,6 +106,58 @@ async def test_step_up_challenge_keeps_the_tokens_scopes(
         token = issuer.token(DESK, scope=own)
         refused = await server.call(token, "refund", modern=False)
         assert f'scope="{requested}"' in refused.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize("introspection", [False, True])
+@pytest.mark.parametrize(
+    ("claims", "requested"),
+    [
+        ({"scope": ["shop", "read"]}, "shop read money"),
+        ({"scope": ..., "scp": ["shop", "read"]}, "shop read money"),
+        ({"scope": "shop read", "scp": "store"}, "shop read store money"),
+        ({"scope": "shop", "scp": [1, None, ["x"], "read", "read"]}, "shop read money"),
+        ({"scope": " shop  read "}, "shop read money"),
+        ({"scope": ["shop", "a b", "c\nX: 1", "d\t", "", "e\r"]}, "shop money"),
+        ({"scope": "shop MONEY Money"}, "shop MONEY Money money"),
+        ({"scope": ["shop", "https://api.example/auth/a?b=1"]}, LINKS),
+        ({"scope": f"{'x' * 3_000} shop {'y' * 3_000}"}, "shop money"),
+    ],
+)
+async def test_step_up_reads_the_scopes_of_each_form_of_token(
+    claims: dict[str, Any],
+    requested: str,
+    introspection: bool,
+    registry: Registry,
+    issuer: AuthorizationServer,
+) -> None:
+    said = {**issuer.claims(DESK, **claims), "active": True}
+    issuer.active = {"t": {k: v for k, v in said.items() if v is not ...}}
+    given = (
+        make_introspection_settings(issuer)
+        if introspection
+        else make_environment(issuer)
+    )
+    options: dict[str, Any] = {"scopes": SCOPES, "introspection": introspection}
+
+    async with run_shop(registry, given, **options) as server:
+        token = "t" if introspection else issuer.token(DESK, **claims)
+        refused = await server.call(token, "refund", modern=False)
+        assert f' scope="{requested}"' in refused.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize("length", [1, 10, 40, 1_000])
+async def test_challenge_with_many_scopes_fits_into_a_header(
+    length: int, registry: Registry, issuer: AuthorizationServer
+) -> None:
+    """Proxies and clients reject headers of more than 4 to 16 kB."""
+    more = [f"{'x' * length}{number}" for number in range(2_000 // length)]
+
+    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
+        token = issuer.token(DESK, scope=" ".join(["shop", *more]))
+        refused = await server.call(token, "refund", modern=False)
+        challenge = refused.headers["www-authenticate"]
+        assert len(challenge) < 2_500
+        assert ' scope="shop x' in challenge and " money" in challenge
 
 
 @pytest.mark.parametrize("modern", [False, True])

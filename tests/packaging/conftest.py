@@ -1,4 +1,4 @@
-"""Wheels of all three distributions, and a project that `toolcast init` laid out."""
+"""Wheels of the three distributions, and a project made by `toolcast init`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ FOLDERS = {
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """`{distribution: wheel}`, built from the checkout without an index."""
+    """Wheel of each distribution, built from the checkout without an index."""
     folder = tmp_path_factory.mktemp("wheels")
     return {name: build(source, folder) for name, source in FOLDERS.items()}
 
 
 @pytest.fixture(scope="session")
-def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new project, generated; nobody writes into it."""
-    folder = tmp_path_factory.mktemp("laid-out")
+def demo_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new generated project, shared by tests that only read it."""
+    folder = tmp_path_factory.mktemp("demo")
     run(folder, "toolcast", "init", "--name", "demo")
     run(folder, "toolcast", "generate")
     return folder

@@ -1,4 +1,4 @@
-"""Fresh virtual environments with wheels in them, made without a package index."""
+"""Virtual environments with given wheels, created without a package index."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
-__all__ = ["Environment", "build", "environment", "installed_for"]
+__all__ = ["Environment", "build", "find_distributions", "make_environment"]
 
 
 def build(source: Path, folder: Path, kind: str = "wheel") -> Path:
-    """Builds a distribution of a source folder, as pip and others have it built."""
+    """Build a wheel or source archive of a folder with hatchling, as pip does."""
     before = set(folder.glob("*"))
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)],
@@ -32,7 +32,7 @@ def build(source: Path, folder: Path, kind: str = "wheel") -> Path:
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment of its own."""
+    """A separate virtual environment."""
 
     root: Path
 
@@ -41,95 +41,96 @@ class Environment:
         return str(self.root / "bin" / "python")
 
     def run(
-        self, *words: str, cwd: Path, given: str = "", expect: int | None = 0
+        self, *args: str, cwd: Path, stdin: str = "", expect: int | None = 0
     ) -> subprocess.CompletedProcess[str]:
-        """Runs its Python without anything that this run of the tests has set."""
-        kept = ("HOME", "PATH", "LANG", "TMPDIR")
-        done = subprocess.run(
-            [self.python, *words],
+        """Run its Python with only the basic variables of the test process."""
+        inherited = ("HOME", "PATH", "LANG", "TMPDIR")
+        result = subprocess.run(
+            [self.python, *args],
             cwd=cwd,
-            env={name: os.environ[name] for name in kept if name in os.environ},
-            input=given,
+            env={name: os.environ[name] for name in inherited if name in os.environ},
+            input=stdin,
             capture_output=True,
             text=True,
             timeout=100,
         )
-        assert expect in (None, done.returncode), done.stdout + done.stderr
-        return done
+        assert expect in (None, result.returncode), result.stdout + result.stderr
+        return result
 
 
-def environment(
+def make_environment(
     root: Path, wheels: Iterable[Path], requires: Iterable[str]
 ) -> Environment:
-    """An environment with wheels, and what they require taken from the tests' own.
+    """Create an environment with wheels and links to installed dependencies.
 
     Args:
-        root: where it is made.
-        wheels: what pip installs into it.
-        requires: requirements, with extras; what they and theirs name is all that can be
-            imported besides.
+        root: Folder of the environment.
+        wheels: Wheels that pip installs.
+        requires: Requirements, with extras. Only the wheels and the distributions that these
+            requirements need, directly or indirectly, can be imported.
     """
     venv.create(root, with_pip=False, symlinks=True)
-    made = Environment(root)
+    environment = Environment(root)
     (packages,) = root.glob("lib/python*/site-packages")
-    # Through a link pip would replace what the tests themselves have installed.
+    # pip would follow a link and replace the package that the tests import.
     wheels = list(wheels)
-    brought = {parse_wheel_filename(wheel.name)[0] for wheel in wheels}
-    for one in installed_for(requires):
-        if canonicalize_name(one.name) not in brought:
-            _link(one, packages)
+    wheel_names = {parse_wheel_filename(wheel.name)[0] for wheel in wheels}
+    for dependency in find_distributions(requires):
+        if canonicalize_name(dependency.name) not in wheel_names:
+            _link(dependency, packages)
     paths = [str(wheel) for wheel in wheels]
     if paths:
-        pip = [sys.executable, "-m", "pip", "--python", made.python, "install"]
+        pip = [sys.executable, "-m", "pip", "--python", environment.python, "install"]
         quiet = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
         subprocess.run([*pip, *quiet, *paths], check=True, capture_output=True)
-    return made
+    return environment
 
 
-def installed_for(requires: Iterable[str]) -> list[Distribution]:
-    """The installed distributions that requirements need, and those that these need."""
+def find_distributions(requires: Iterable[str]) -> list[Distribution]:
+    """Return the installed distributions that requirements need, also indirectly."""
     found: dict[str, Distribution] = {}
-    asked: set[tuple[str, str]] = set()
-    waiting = [Requirement(text) for text in requires]
-    while waiting:
-        one = waiting.pop()
-        name = canonicalize_name(one.name)
-        for extra in ("", *one.extras):
-            if (name, extra) in asked:
+    visited: set[tuple[str, str]] = set()
+    pending = [Requirement(text) for text in requires]
+    while pending:
+        requirement = pending.pop()
+        name = canonicalize_name(requirement.name)
+        for extra in ("", *requirement.extras):
+            if (name, extra) in visited:
                 continue
-            asked.add((name, extra))
-            there = found.setdefault(name, distribution(name))
-            waiting += _requirements(there, extra)
+            visited.add((name, extra))
+            installed = found.setdefault(name, distribution(name))
+            pending += _list_requirements(installed, extra)
     return list(found.values())
 
 
-def _requirements(there: Distribution, extra: str) -> Iterator[Requirement]:
-    for text in there.requires or ():
-        needed = Requirement(text)
-        if needed.marker is None or needed.marker.evaluate({"extra": extra}):
-            yield needed
+def _list_requirements(installed: Distribution, extra: str) -> Iterator[Requirement]:
+    for text in installed.requires or ():
+        dependency = Requirement(text)
+        marker = dependency.marker
+        if marker is None or marker.evaluate({"extra": extra}):
+            yield dependency
 
 
-def _link(there: Distribution, packages: Path) -> None:
-    """Links what a distribution has put beside others into another environment."""
-    names = {file.parts[0] for file in there.files or () if file.parts[0] != ".."}
+def _link(installed: Distribution, packages: Path) -> None:
+    """Link the files of a distribution into another environment."""
+    names = {file.parts[0] for file in installed.files or () if file.parts[0] != ".."}
     for name in names - {"__pycache__"}:
-        source = Path(str(there.locate_file(name)))
+        source = Path(str(installed.locate_file(name)))
         target = packages / name
-        if source.is_dir() and name not in _own_folders(there):
-            # Several distributions share it, a namespace package for one.
+        if source.is_dir() and name not in _list_own_folders(installed):
+            # Several distributions can share a folder, such as a namespace package.
             target.mkdir(exist_ok=True)
-            for inner in source.iterdir():
-                if not (target / inner.name).exists():
-                    (target / inner.name).symlink_to(inner)
+            for entry in source.iterdir():
+                if not (target / entry.name).exists():
+                    (target / entry.name).symlink_to(entry)
         elif not target.exists():
             target.symlink_to(source)
 
 
-def _own_folders(there: Distribution) -> set[str]:
-    """The folders whose `__init__.py` or metadata is the distribution's own."""
+def _list_own_folders(installed: Distribution) -> set[str]:
+    """Return the folders whose `__init__.py` or metadata the distribution contains."""
     return {
         file.parts[0]
-        for file in there.files or ()
+        for file in installed.files or ()
         if len(file.parts) == 2 and file.name in ("__init__.py", "METADATA")
     }

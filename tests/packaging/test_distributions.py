@@ -1,4 +1,4 @@
-"""What the wheels and source archives of the three distributions hold and require."""
+"""Contents, versions and requirements of the wheels and source archives."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ import pytest
 from packaging.requirements import Requirement
 
 from tests.packaging.conftest import FOLDERS, ROOT
-from tests.packaging.environments import build, environment
+from tests.packaging.environments import build, make_environment
 from toolcast_runtime import __version__
 
 NAMES = sorted(FOLDERS)
 
 
-def metadata(wheel: Path) -> Message:
+def read_metadata(wheel: Path) -> Message:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (n for n in archive.namelist() if n.endswith("dist-info/METADATA"))
         return message_from_string(archive.read(name).decode("utf-8"))
 
 
-def contents(wheel: Path) -> dict[str, bytes]:
-    """What it installs, without its own description."""
+def read_contents(wheel: Path) -> dict[str, bytes]:
+    """Return the files that a wheel installs, without its metadata."""
     with zipfile.ZipFile(wheel) as archive:
         names = (name for name in archive.namelist() if ".dist-info/" not in name)
         return {name: archive.read(name) for name in names}
@@ -39,54 +39,54 @@ def contents(wheel: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_a_source_archive_gives_the_same_wheel(
+def test_source_archive_builds_the_same_wheel(
     name: str, wheels: dict[str, Path], tmp_path: Path
 ) -> None:
     archive = build(FOLDERS[name], tmp_path, "sdist")
-    with tarfile.open(archive) as packed:
-        packed.extractall(tmp_path / "unpacked", filter="data")
+    with tarfile.open(archive) as stream:
+        stream.extractall(tmp_path / "unpacked", filter="data")
     (source,) = (tmp_path / "unpacked").iterdir()
-    again = build(source, tmp_path)
-    assert contents(again) == contents(wheels[name])
-    assert metadata(again).items() == metadata(wheels[name]).items()
+    rebuilt = build(source, tmp_path)
+    assert read_contents(rebuilt) == read_contents(wheels[name])
+    assert read_metadata(rebuilt).items() == read_metadata(wheels[name]).items()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_wheel_holds_its_package_typed_and_licensed(
+def test_wheel_contains_one_typed_package_and_a_license(
     name: str, wheels: dict[str, Path]
 ) -> None:
     package = name.replace("-", "_")
-    held = contents(wheels[name])
-    assert f"{package}/py.typed" in held
-    assert {path.partition("/")[0] for path in held} == {package}
+    files = read_contents(wheels[name])
+    assert f"{package}/py.typed" in files
+    assert {path.partition("/")[0] for path in files} == {package}
     with zipfile.ZipFile(wheels[name]) as archive:
         assert any(path.endswith("licenses/LICENSE") for path in archive.namelist())
 
 
-def test_the_runtimes_wheel_holds_the_spec_fields(wheels: dict[str, Path]) -> None:
+def test_runtime_wheel_contains_spec_fields(wheels: dict[str, Path]) -> None:
     folder = ROOT / "runtime"
     data = {
         file.relative_to(folder).as_posix(): file.read_bytes()
         for file in (folder / "toolcast_runtime").rglob("spec_fields.json")
     }
     assert len(data) == 1
-    assert data.items() <= contents(wheels["toolcast-runtime"]).items()
+    assert data.items() <= read_contents(wheels["toolcast-runtime"]).items()
 
 
-def test_the_generators_wheel_holds_templates_and_schemas(
+def test_generator_wheel_contains_its_data_files(
     wheels: dict[str, Path],
 ) -> None:
-    held = contents(wheels["toolcast"])
-    there = {
+    files = read_contents(wheels["toolcast"])
+    expected = {
         f"toolcast/{file.relative_to(ROOT).as_posix()}"
         for file in (ROOT / "templates").rglob("*.jinja")
     }
-    there |= {
+    expected |= {
         f"toolcast/deployment/{file.name}"
         for file in (ROOT / "examples" / "deployment").iterdir()
     }
-    assert there
-    assert there <= held.keys()
+    assert expected
+    assert expected <= files.keys()
     package = ROOT / "generator"
     data = {
         file.relative_to(package).as_posix()
@@ -97,56 +97,54 @@ def test_the_generators_wheel_holds_templates_and_schemas(
         assert f"toolcast/spec_language/{kind}.language.yaml" in data
     assert "toolcast/schemas/diff.schema.json" in data
     assert "toolcast/catalog_page/catalog.css" in data
-    assert data <= held.keys()
+    assert data <= files.keys()
 
 
 @pytest.mark.slow
-def test_the_generator_runs_from_its_wheel(
-    wheels: dict[str, Path], tmp_path: Path
-) -> None:
-    """With what lies beside its modules: schemas, templates, the page of the catalog."""
-    brought = [wheels["toolcast"], wheels["toolcast-runtime"]]
-    place = environment(tmp_path / "environment", brought, ["toolcast"])
+def test_generator_runs_from_its_wheel(wheels: dict[str, Path], tmp_path: Path) -> None:
+    """Templates, schemas and the parts of the catalog page are read from the wheel."""
+    installed = [wheels["toolcast"], wheels["toolcast-runtime"]]
+    environment = make_environment(tmp_path / "environment", installed, ["toolcast"])
     project = tmp_path / "project"
     project.mkdir()
-    for words in (["init", "--name", "demo"], ["generate"]):
-        place.run("-m", "toolcast", *words, cwd=project)
-    words = ["catalog", "--output", "catalog.html"]
-    place.run("-m", "toolcast", *words, cwd=project)
+    for args in (["init", "--name", "demo"], ["generate"]):
+        environment.run("-m", "toolcast", *args, cwd=project)
+    args = ["catalog", "--output", "catalog.html"]
+    environment.run("-m", "toolcast", *args, cwd=project)
     page = (project / "catalog.html").read_text("utf-8")
     assert page.startswith("<!doctype html>") and "count_words" in page
     parts = sorted((ROOT / "generator/toolcast/catalog_page").glob("*.*"))
     assert len(parts) >= 3
     for part in parts:
-        # The HTML has places to be filled.
+        # Only the HTML file contains placeholders.
         text = part.read_text("utf-8").strip()
         assert part.suffix == ".html" or text in page, part.name
 
 
-def own_requirements(described: Message) -> list[str]:
+def list_own_requirements(metadata: Message) -> list[str]:
     """Return the versioned requirements of a wheel for the other two distributions."""
     return [
         text
-        for text in described.get_all("Requires-Dist") or ()
+        for text in metadata.get_all("Requires-Dist") or ()
         if text.startswith("toolcast") and Requirement(text).specifier
     ]
 
 
 def test_wheels_have_one_version_and_pin_each_other(wheels: dict[str, Path]) -> None:
-    described = {name: metadata(wheel) for name, wheel in wheels.items()}
-    assert {str(one["Version"]) for one in described.values()} == {__version__}
-    assert own_requirements(described["toolcast-runtime"]) == []
-    assert own_requirements(described["toolcast"]) == [
+    metadata = {name: read_metadata(wheel) for name, wheel in wheels.items()}
+    assert {str(fields["Version"]) for fields in metadata.values()} == {__version__}
+    assert list_own_requirements(metadata["toolcast-runtime"]) == []
+    assert list_own_requirements(metadata["toolcast"]) == [
         f"toolcast-runtime=={__version__}"
     ]
-    assert own_requirements(described["toolcast-letta"]) == [
+    assert list_own_requirements(metadata["toolcast-letta"]) == [
         f"toolcast-runtime[mcp]=={__version__}",
         f"toolcast=={__version__}; extra == 'generator'",
     ]
 
 
-def test_one_edit_changes_the_version_and_the_pins(tmp_path: Path) -> None:
-    """A release edits `__version__` of the runtime, and nothing else that is built."""
+def test_version_edit_changes_every_version_and_pin(tmp_path: Path) -> None:
+    """A release edits only `__version__` of the runtime."""
     version = Path("runtime/toolcast_runtime/__init__.py")
     for folder in map(Path, (".", "runtime", "letta")):
         (tmp_path / folder).mkdir(exist_ok=True)
@@ -158,14 +156,14 @@ def test_one_edit_changes_the_version_and_the_pins(tmp_path: Path) -> None:
     (tmp_path / version).write_text(text.replace(f'"{__version__}"', '"7.8.9"'))
     required = {}
     for folder in (".", "runtime", "letta"):
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "hatchling", "metadata"],
             cwd=tmp_path / folder,
             check=True,
             capture_output=True,
             text=True,
         )
-        project = json.loads(done.stdout)
+        project = json.loads(result.stdout)
         assert project["version"] == "7.8.9"
         extras = project.get("optional-dependencies", {}).get("generator", [])
         required[folder] = [*project["dependencies"], *extras]
@@ -173,8 +171,8 @@ def test_one_edit_changes_the_version_and_the_pins(tmp_path: Path) -> None:
     assert {"toolcast-runtime[mcp]==7.8.9", "toolcast==7.8.9"} <= {*required["letta"]}
 
 
-def test_documented_ranges_allow_the_version() -> None:
-    """Users' own requirements are ranges; a new minor version needs each of them edited."""
+def test_documented_ranges_match_the_current_minor_version() -> None:
+    """Each new minor version requires an edit of the documented ranges."""
     pattern = r"toolcast(?:-runtime|-letta)?(?:\[[\w,]+\])?(>=[\d.]+,<[\d.]+)"
     files = [ROOT / "action.yml", *ROOT.glob("docs/**/*.md")]
     files += [*ROOT.glob("examples/*/pyproject.toml")]
@@ -190,7 +188,7 @@ def test_documented_ranges_allow_the_version() -> None:
     assert {entry for entry in found if entry[1] != expected} == set()
 
 
-def test_the_runtime_has_an_extra_for_each_target_that_needs_a_library() -> None:
+def test_runtime_has_extras_and_two_dependencies() -> None:
     settings = tomllib.loads((ROOT / "runtime/pyproject.toml").read_text("utf-8"))
     project = settings["project"]
     assert {"mcp", "langchain", "cli", "router", "testing"} <= set(
@@ -202,8 +200,8 @@ def test_the_runtime_has_an_extra_for_each_target_that_needs_a_library() -> None
     ]
 
 
-def test_nothing_locks_versions_or_names_an_index() -> None:
-    # The pins of our own distributions are in `hatch_build.py`.
+def test_projects_pin_no_version_and_configure_no_index() -> None:
+    # `hatch_build.py` adds the pins between the three distributions.
     for file in ("pyproject.toml", "runtime/pyproject.toml", "letta/pyproject.toml"):
         text = (ROOT / file).read_text(encoding="utf-8")
         assert "==" not in text, file

@@ -1,4 +1,4 @@
-"""What `toolcast init` prints as next steps, taken literally."""
+"""The next steps that `toolcast init` prints, run exactly as printed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from packaging.requirements import Requirement
 from tests.commands.run_module import run
 from tests.packaging.conftest import ROOT
 from tests.packaging.environments import Environment
-from tests.packaging.test_runtime_alone import serve
+from tests.packaging.test_runtime_alone import call_server
 from tests.pythons import interpreters
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -23,120 +24,112 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 @pytest.fixture(scope="module")
 def pythons() -> dict[str, str]:
-    """The oldest Python that is installed, and the newest."""
+    """The oldest and the newest installed Python."""
     found = interpreters()
     return {"oldest": found[min(found)], "newest": found[max(found)]}
 
 
-def shell(line: str, folder: Path) -> str:
-    """What a line prints that is typed in a shell; it has to succeed."""
+def run_shell(line: str, folder: Path) -> str:
+    """Return the output of a shell command, which must succeed."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "MAKE"))}
-    # What mypy knows of the libraries, which it looks through for minutes, is kept.
+    # mypy needs minutes to read the libraries, so its cache is kept between runs.
     env["MYPY_CACHE_DIR"] = str(ROOT / ".mypy_cache" / "laid-out-project")
-    # A library's modules are compiled as they are imported, not all of them as it is installed.
+    # Compiling only the imported modules is faster than compiling all at installation.
     env["PIP_COMPILE"] = "0"
-    done = subprocess.run(
+    result = subprocess.run(
         line, shell=True, cwd=folder, env=env, capture_output=True, text=True
     )
-    assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-    return done.stdout + done.stderr
+    assert result.returncode == 0, f"{line}\n{result.stdout}{result.stderr}"
+    return result.stdout + result.stderr
 
 
-# An environment each: the oldest Python and the newest; `make test-pythons` runs them all.
-# Where wheels come from does not depend on the version.
+# Each case installs an environment, so each source is tested with one Python only.
+# `make test-pythons` tests all versions.
 @pytest.mark.parametrize(
-    ("origin", "version"), [("a checkout", "oldest"), ("a folder of wheels", "newest")]
+    ("origin", "version"), [("checkout", "oldest"), ("wheels", "newest")]
 )
-def test_the_next_steps_work_at_the_first_try(
+def test_printed_next_steps_succeed_without_warnings(
     origin: str,
     version: str,
     pythons: dict[str, str],
     tmp_path: Path,
     wheels: dict[str, Path],
 ) -> None:
-    source = ROOT if origin == "a checkout" else wheels["toolcast"].parent
-    said = run(tmp_path, "toolcast", "init", "my-tools").stdout
-    steps = re.findall(r"^  (\S.*?)(?:   .*)?$", said.partition("Next:\n")[2], re.M)
+    source = ROOT if origin == "checkout" else wheels["toolcast"].parent
+    output = run(tmp_path, "toolcast", "init", "my-tools").stdout
+    steps = re.findall(r"^  (\S.*?)(?:   .*)?$", output.partition("Next:\n")[2], re.M)
     assert steps[0] == "cd my-tools"
     folder = tmp_path / "my-tools"
     for step in steps[1:]:
         line = re.sub(r" TOOLCAST=.*", "", step).replace("NAME", "get_weather")
         if is_dev := line.endswith(" dev"):
-            # It serves until somebody presses Ctrl-C.
+            # The server runs until it is interrupted.
             line = f"timeout --preserve-status --signal INT 10 {line} --port 0"
         variables = f"PYTHON='{pythons[version]}' TOOLCAST='{source}'"
-        out = shell(f"{line} {variables}" if line.startswith("make") else line, folder)
+        command = f"{line} {variables}" if line.startswith("make") else line
+        out = run_shell(command, folder)
         if is_dev:
-            # It tells of what `new` has left to be written.
+            # It warns about the placeholders that `new` writes.
             assert " running on http://" in out and " ERROR " not in out, out
             continue
-        # pip warns of the machine's own settings.
-        own = [line for line in out.splitlines() if not line.startswith("WARNING: ")]
-        assert not re.search(r"(?i)warning|failed|skipped|error", "\n".join(own)), out
-    shell(f"{sys.executable} -m ruff check --isolated .", folder)
-    shell("make generate types", folder)
-    # Until somebody has written what `new` left open, the check is red, and so are the tests.
-    said = shell("! make check 2>&1 && ! make test", folder)
-    assert set(re.findall(r"warning: (\S+):", said)) == {"prompt/todo"}, said
+        # pip also warns about settings of the machine.
+        logs = [line for line in out.splitlines() if not line.startswith("WARNING: ")]
+        assert not re.search(r"(?i)warning|failed|skipped|error", "\n".join(logs)), out
+    run_shell(f"{sys.executable} -m ruff check --isolated .", folder)
+    run_shell("make generate types", folder)
+    # The check and the tests fail until the placeholders of `new` are replaced.
+    output = run_shell("! make check 2>&1 && ! make test", folder)
+    assert set(re.findall(r"warning: (\S+):", output)) == {"prompt/todo"}, output
 
 
-def test_the_workflow_is_green_from_the_first_commit(
+def test_generated_workflow_commands_pass_in_a_fresh_clone(
     pythons: dict[str, str], tmp_path: Path
 ) -> None:
-    """Its own commands, in a clone: what GitHub has is what was committed.
+    """A clone has only committed files, as on GitHub, and its tree stays clean.
 
-    The project is in a folder below; at the top its commands are those of the next steps.
+    The project is in a subfolder; in the top folder the commands equal the next steps.
     """
     folder = "services/agent"
     first, clone = tmp_path / "first", tmp_path / "clone"
     first.mkdir()
-    shell("git init --quiet", first)
+    run_shell("git init --quiet", first)
     run(first, "toolcast", "init", folder, "--name", "my_tools")
     run(first / folder, "toolcast", "generate")
-    who = "-c user.name=Ann -c user.email=ann@example.org"
-    shell(f"git add . && git {who} commit --quiet -m first", first)
-    shell(f"git clone --quiet '{first}' '{clone}'", tmp_path)
+    identity = "-c user.name=Ann -c user.email=ann@example.org"
+    run_shell(f"git add . && git {identity} commit --quiet -m first", first)
+    run_shell(f"git clone --quiet '{first}' '{clone}'", tmp_path)
     [file] = (clone / ".github/workflows").iterdir()
     job = yaml.safe_load(file.read_text())["jobs"]["check"]
-    place = job["defaults"]["run"]["working-directory"]
+    workdir = job["defaults"]["run"]["working-directory"]
     commands = [step["run"] for step in job["steps"] if "run" in step]
     assert commands
     variables = f"PYTHON='{pythons['newest']}' TOOLCAST='{ROOT}'"
     for command in commands:
-        out = shell(f"{command} {variables}", clone / place)
+        out = run_shell(f"{command} {variables}", clone / workdir)
         assert "::error" not in out and "::warning" not in out, out
-    assert not shell("git status --porcelain", clone)
+    assert not run_shell("git status --porcelain", clone)
 
 
-def test_black_may_be_any_of_four_years() -> None:
-    """Who has a black of their own keeps it: no release is asked for by its month."""
-    import tomllib
-
+def test_black_requirement_accepts_releases_from_four_years() -> None:
+    """Projects can keep the version of black that they already use."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     hook = settings["tool"]["hatch"]["metadata"]["hooks"]["custom"]
     [black] = [name for name in hook["dependencies"] if name.startswith("black")]
-    for version in (
-        "23.1.0",
-        "23.12.1",
-        "24.10.0",
-        "25.1.0",
-        "25.12.0",
-        "26.1.0",
-        "26.10.1",
-    ):
+    releases = "23.1.0 23.12.1 24.10.0 25.1.0 25.12.0 26.1.0 26.10.1"
+    for version in releases.split():
         assert Requirement(black).specifier.contains(version)
 
 
-def test_the_runtime_is_installed_from_an_index(
-    tmp_path: Path, wheels: dict[str, Path], laid_out: Path
+def test_runtime_installed_by_pip_serves_without_the_generator(
+    tmp_path: Path, wheels: dict[str, Path], demo_project: Path
 ) -> None:
-    """Nothing of the tests' own environment: what pip takes is all that there is."""
-    place = Environment(tmp_path / "environment")
-    subprocess.run([sys.executable, "-m", "venv", str(place.root)], check=True)
+    """pip installs all dependencies; no package of the test environment is used."""
+    environment = Environment(tmp_path / "environment")
+    subprocess.run([sys.executable, "-m", "venv", str(environment.root)], check=True)
     wheel = f"{wheels['toolcast-runtime']}[mcp]"
-    shell(f"{place.python} -m pip install --quiet '{wheel}'", tmp_path)
-    listed = shell(f"{place.python} -m pip list --format freeze", tmp_path).lower()
+    run_shell(f"{environment.python} -m pip install --quiet '{wheel}'", tmp_path)
+    packages = run_shell(f"{environment.python} -m pip list --format freeze", tmp_path)
     for name in ("toolcast==", "jinja2", "black", "pyyaml"):
-        assert name not in listed
-    answers = serve(place, laid_out, "generated.demo")
+        assert name not in packages.lower()
+    answers = call_server(environment, demo_project, "generated.demo")
     assert [tool["name"] for tool in answers[2]["tools"]] == ["count_words"]

@@ -1,6 +1,6 @@
-"""Generated code beside a runtime that does not serve it: one sentence, that says what to do.
+"""Imports of generated code if the runtime has another level or is missing.
 
-The runtimes are real wheels, built from copies with another level, in real environments.
+The runtimes are wheels built from copies with another level, in separate environments.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from tests.packaging.conftest import ROOT
-from tests.packaging.environments import Environment, build, environment
+from tests.packaging.environments import Environment, build, make_environment
 from toolcast_runtime import RUNTIME_LEVEL
 
 MODULES = ("registry", "mcp_server", "tools.count_words")
 
 
 @pytest.fixture
-def with_level(tmp_path: Path) -> Callable[[int], Environment]:
-    """Makes an environment whose runtime serves another level."""
+def make_runtime(tmp_path: Path) -> Callable[[int], Environment]:
+    """Factory of environments whose runtime has another level."""
 
     def make(level: int) -> Environment:
         source = tmp_path / "runtime"
@@ -33,45 +33,46 @@ def with_level(tmp_path: Path) -> Callable[[int], Environment]:
         text = text.replace(constant, f"RUNTIME_LEVEL = {level}\n")
         module.write_text(text, encoding="utf-8")
         wheel = build(source, tmp_path / "wheels")
-        return environment(tmp_path / "environment", [wheel], ["jsonschema-rs"])
+        return make_environment(tmp_path / "environment", [wheel], ["jsonschema-rs"])
 
     return make
 
 
-def sentence(place: Environment, project: Path) -> str:
-    """What importing any generated module says in the last line, the same for each."""
-    said = set()
+def read_import_error(environment: Environment, project: Path) -> str:
+    """Return the message of the ImportError, identical for each generated module."""
+    messages = set()
     for module in MODULES:
-        done = place.run("-c", f"import generated.demo.{module}", cwd=project, expect=1)
-        kind, _, text = done.stderr.splitlines()[-1].partition(": ")
-        assert kind == "ImportError", done.stderr
-        said.add(text)
-    (text,) = said
+        code = f"import generated.demo.{module}"
+        result = environment.run("-c", code, cwd=project, expect=1)
+        kind, _, text = result.stderr.splitlines()[-1].partition(": ")
+        assert kind == "ImportError", result.stderr
+        messages.add(text)
+    (text,) = messages
     return text
 
 
 @pytest.mark.slow
-def test_a_runtime_that_is_too_old(
-    with_level: Callable[[int], Environment], laid_out: Path
+def test_older_runtime_is_reported_with_upgrade_advice(
+    make_runtime: Callable[[int], Environment], demo_project: Path
 ) -> None:
-    text = sentence(with_level(RUNTIME_LEVEL - 1), laid_out)
+    text = read_import_error(make_runtime(RUNTIME_LEVEL - 1), demo_project)
     assert f"generated.demo is generated for runtime level {RUNTIME_LEVEL}" in text
     assert f"serves level {RUNTIME_LEVEL - 1}" in text
     assert "install a newer toolcast-runtime" in text
 
 
 @pytest.mark.slow
-def test_a_runtime_that_is_too_new(
-    with_level: Callable[[int], Environment], laid_out: Path
+def test_newer_runtime_is_reported_with_downgrade_advice(
+    make_runtime: Callable[[int], Environment], demo_project: Path
 ) -> None:
-    text = sentence(with_level(RUNTIME_LEVEL + 1), laid_out)
+    text = read_import_error(make_runtime(RUNTIME_LEVEL + 1), demo_project)
     assert f"generated.demo is generated for runtime level {RUNTIME_LEVEL}" in text
     assert f"serves level {RUNTIME_LEVEL + 1}" in text
     assert "install an older toolcast-runtime" in text
 
 
-def test_no_runtime_at_all(tmp_path: Path, laid_out: Path) -> None:
-    text = sentence(environment(tmp_path / "empty", [], []), laid_out)
+def test_missing_runtime_names_package(tmp_path: Path, demo_project: Path) -> None:
+    text = read_import_error(make_environment(tmp_path / "empty", [], []), demo_project)
     assert re.fullmatch(
         r"generated\.demo needs.* pip install 'toolcast-runtime\S+'", text
     )

@@ -1,4 +1,4 @@
-"""An archive of tools, as a program opens it: unpacked, installed, started, called."""
+"""Archives of `toolcast package`: unpacked, installed with `uv`, started and called."""
 
 from __future__ import annotations
 
@@ -20,58 +20,57 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The archive of a project that `toolcast init` laid out, in a folder of its own."""
+def unpacked_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the unpacked archive of a project made by `toolcast init`."""
     root = tmp_path_factory.mktemp("packaged")
     run(root, "toolcast", "init", "--name", "demo")
     toolset = root / "specs/demo/toolset.yaml"
     text = toolset.read_text("utf-8")
-    asked = "    environment: {DEMO_NAME: {description: Yours., default: Ann}}\n"
+    variables = "    environment: {DEMO_NAME: {description: Yours., default: Ann}}\n"
     assert text.count("\ntargets:\n") == 1
-    package = f"\ntargets:\n  package:\n    namespace: com.example\n{asked}"
+    package = f"\ntargets:\n  package:\n    namespace: com.example\n{variables}"
     toolset.write_text(text.replace("\ntargets:\n", package), "utf-8")
     project = root / "pyproject.toml"
-    said = project.read_text("utf-8")
+    text = project.read_text("utf-8")
     authors = '[project]\nauthors = [{ name = "Ann" }]\n'
-    said = said.replace("mcp,langchain,cli", "mcp")
-    project.write_text(said.replace("[project]\n", authors, 1), "utf-8")
+    text = text.replace("mcp,langchain,cli", "mcp")
+    project.write_text(text.replace("[project]\n", authors, 1), "utf-8")
     run(root, "toolcast", "generate")
     for command in (["init", "--quiet"], ["add", "."]):
         subprocess.run(["git", *command], cwd=root, check=True)
     run(root, "toolcast", "package")
     [archive] = (root / "dist").iterdir()
     folder = tmp_path_factory.mktemp("unpacked")
-    with zipfile.ZipFile(archive) as opened:
-        opened.extractall(folder)
+    with zipfile.ZipFile(archive) as stream:
+        stream.extractall(folder)
     return folder
 
 
-async def test_it_is_installed_and_a_tool_is_called(
-    unpacked: Path, wheels: dict[str, Path], tmp_path: Path
+async def test_archive_server_lists_and_calls_tools(
+    unpacked_archive: Path, wheels: dict[str, Path], tmp_path: Path
 ) -> None:
-    """By the command of its manifest, with `uv`, and the official SDK over stdio."""
-    manifest = json.loads((unpacked / "manifest.json").read_text("utf-8"))
-    assert (unpacked / manifest["server"]["entry_point"]).is_file()
-    started: dict[str, Any] = manifest["server"]["mcp_config"]
-    asked = manifest["user_config"]
-    text = json.dumps(started).replace("${__dirname}", str(unpacked))
-    for name, one in asked.items():
-        text = text.replace(f"${{user_config.{name}}}", one["default"])
+    """`uv` runs the command of the manifest; the official SDK connects over stdio."""
+    manifest = json.loads((unpacked_archive / "manifest.json").read_text("utf-8"))
+    assert (unpacked_archive / manifest["server"]["entry_point"]).is_file()
+    mcp_config: dict[str, Any] = manifest["server"]["mcp_config"]
+    text = json.dumps(mcp_config).replace("${__dirname}", str(unpacked_archive))
+    for name, setting in manifest["user_config"].items():
+        text = text.replace(f"${{user_config.{name}}}", setting["default"])
     assert "${" not in text
-    started = json.loads(text)
-    kept = {
+    mcp_config = json.loads(text)
+    inherited = {
         k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "VIRTUAL"))
     }
-    own = {
-        # The runtime of this checkout; all else from where packages come from.
+    uv_settings = {
+        # Use the runtime of this checkout, and the package index for the rest.
         "UV_FIND_LINKS": str(wheels["toolcast-runtime"].parent),
         "UV_CACHE_DIR": str(tmp_path / "cache"),
         "UV_SYSTEM_CERTS": "1",
     }
     parameters = StdioServerParameters(
         command=str(Path(sys.executable).with_name("uv")),
-        args=started["args"],
-        env={**kept, **own, **started["env"]},
+        args=mcp_config["args"],
+        env={**inherited, **uv_settings, **mcp_config["env"]},
         cwd=tmp_path,
     )
     async with (
@@ -79,10 +78,10 @@ async def test_it_is_installed_and_a_tool_is_called(
         ClientSession(read, write) as session,
     ):
         await session.initialize()
-        listed = (await session.list_tools()).tools
-        assert [tool.name for tool in listed] == [
-            one["name"] for one in manifest["tools"]
+        tools = (await session.list_tools()).tools
+        assert [tool.name for tool in tools] == [
+            tool["name"] for tool in manifest["tools"]
         ]
-        answer = await session.call_tool("count_words", {"text": "one two"})
-        assert answer.structured_content is not None
-        assert answer.structured_content["words"] == 2
+        result = await session.call_tool("count_words", {"text": "one two"})
+        assert result.structured_content is not None
+        assert result.structured_content["words"] == 2

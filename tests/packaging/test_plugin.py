@@ -1,4 +1,4 @@
-"""The extension of examples/plugin: built, installed and used as somebody else's would be."""
+"""The extension of examples/plugin, installed from its wheel and used in a project."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.packaging.conftest import ROOT
-from tests.packaging.environments import Environment, build, environment
+from tests.packaging.environments import Environment, build, make_environment
 
 PLUGIN = ROOT / "examples/plugin"
 SPEC = "specs/demo/count_words.yaml"
@@ -17,33 +17,33 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def place(
+def environment(
     wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Environment:
-    """An environment with the wheels of the plugin and of what it requires."""
+    """Environment with the wheels of the plugin and of its requirements."""
     root = tmp_path_factory.mktemp("plugin")
-    built = [wheels["toolcast"], wheels["toolcast-runtime"], build(PLUGIN, root)]
-    return environment(root / "venv", built, ["toolcast", "pytest"])
+    installed = [wheels["toolcast"], wheels["toolcast-runtime"], build(PLUGIN, root)]
+    return make_environment(root / "venv", installed, ["toolcast", "pytest"])
 
 
-def test_its_own_tests(place: Environment, tmp_path: Path) -> None:
-    """Nothing of its folder is imported but the tests."""
+def test_plugin_passes_its_tests(environment: Environment, tmp_path: Path) -> None:
+    """Only its tests are copied, so the plugin is imported from the wheel."""
     shutil.copytree(PLUGIN / "tests", tmp_path / "tests")
-    done = place.run("-m", "pytest", "-q", cwd=tmp_path)
-    assert "5 passed" in done.stdout
+    result = environment.run("-m", "pytest", "-q", cwd=tmp_path)
+    assert "5 passed" in result.stdout
 
 
-def test_a_project_that_lists_it(
-    place: Environment, laid_out: Path, tmp_path: Path
+def test_listed_plugin_adds_fields_a_rule_and_a_target(
+    environment: Environment, demo_project: Path, tmp_path: Path
 ) -> None:
     root = tmp_path / "project"
-    shutil.copytree(laid_out, root)
+    shutil.copytree(demo_project, root)
 
-    def toolcast(*words: str, expect: int = 0) -> str:
-        done = place.run("-m", "toolcast", *words, cwd=root, expect=expect)
-        return done.stdout + done.stderr
+    def toolcast(*args: str, expect: int = 0) -> str:
+        result = environment.run("-m", "toolcast", *args, cwd=root, expect=expect)
+        return result.stdout + result.stderr
 
-    # Installed and not listed, it changes nothing.
+    # An installed extension has no effect until the project lists it.
     assert "owner" not in toolcast("schema", "tool")
     with (root / "toolcast.yaml").open("a", encoding="utf-8") as stream:
         stream.write("extensions: [owners]\n")
@@ -51,12 +51,12 @@ def test_a_project_that_lists_it(
     text = toolset.read_text(encoding="utf-8")
     toolset.write_text(text.replace("\ntargets:\n", "\ntargets:\n  owners: {}\n"))
 
-    said = toolcast("generate")
-    assert "owners/missing: `count_words` has no owner" in said
+    output = toolcast("generate")
+    assert "owners/missing: `count_words` has no owner" in output
     assert "| count_words | no team |  |" in (
         root / "generated/demo/owners.md"
     ).read_text("utf-8")
-    # The pages of rules are in the wheels, beside their modules.
+    # The wheels contain the pages that explain the rules.
     assert "users do not know whom to contact" in toolcast("explain", "owners/missing")
     assert "Checks that" in toolcast("explain", "prompt/todo")
     toolcast("templates", "owners", "--copy")
@@ -68,7 +68,7 @@ def test_a_project_that_lists_it(
     assert "| count_words | Texts | #texts |" in (
         root / "generated/demo/owners.md"
     ).read_text("utf-8")
-    assert "The team that answers for the tool." in toolcast("schema", "tool")
+    assert "The team that owns the tool." in toolcast("schema", "tool")
     assert "toolcast schema --write" in toolcast("check", expect=1)
     toolcast("schema", "--write")
     toolcast("check")

@@ -1,4 +1,4 @@
-"""A project with skills, generated."""
+"""Fixture: a generated project whose toolsets have skills."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers of SKILL.md as agents and validators have them, written from what they document."""
+"""SKILL.md parsers and validators, written from the documentation of agents."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from typing import Any
 import yaml
 
 __all__ = [
-    "done_by_programs",
-    "front_matter",
-    "openclaw_reads",
-    "refused_by_quick_validate",
+    "find_expansions",
+    "find_invalid_fields",
+    "parse_front_matter",
+    "read_openclaw_metadata",
 ]
 
 
-def front_matter(text: str) -> dict[str, Any]:
-    """The front matter of a SKILL.md, by the first line that ends it."""
-    found = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
-    assert found is not None, text
-    values = yaml.safe_load(found[1])
+def parse_front_matter(text: str) -> dict[str, Any]:
+    """Parse the front matter of a SKILL.md, up to its first closing line."""
+    match = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
+    assert match is not None, text
+    values = yaml.safe_load(match[1])
     assert isinstance(values, dict)
     return values
 
 
-def openclaw_reads(text: str) -> dict[str, Any] | None:
-    """What OpenClaw's loader takes from `metadata`: a mapping, or else nothing.
+def read_openclaw_metadata(text: str) -> dict[str, Any] | None:
+    """Return the object that OpenClaw's loader reads from `metadata`, if any.
 
-    Each line that looks like `key: value` is read by itself, too, and its value wins where it
-    begins as JSON does. Source: openclaw/openclaw, src/markdown/frontmatter.ts and
+    Each line of the form `key: value` is also parsed separately, and its value has priority
+    if it begins like JSON. Source: openclaw/openclaw, src/markdown/frontmatter.ts and
     src/shared/frontmatter.ts.
     """
     end = text.index("\n---", 3)
@@ -46,11 +46,11 @@ def openclaw_reads(text: str) -> dict[str, Any] | None:
         metadata = json.loads(values.get("metadata", ""))
     except ValueError:
         return None
-    found = metadata.get("openclaw")
-    return found if isinstance(found, dict) else None
+    openclaw = metadata.get("openclaw")
+    return openclaw if isinstance(openclaw, dict) else None
 
 
-_KEYS = {
+_ALLOWED_KEYS = {
     "name",
     "description",
     "license",
@@ -60,36 +60,36 @@ _KEYS = {
 }
 
 
-def refused_by_quick_validate(folder: Path) -> list[str]:
-    """What the validator of Anthropic's `skill-creator` refuses, by its documented rules."""
+def find_invalid_fields(folder: Path) -> list[str]:
+    """Return the fields that violate the rules of Anthropic's `skill-creator` validator."""
     text = (folder / "SKILL.md").read_text("utf-8")
-    values = front_matter(text)
+    values = parse_front_matter(text)
     name, description = values.get("name"), values.get("description")
-    refused = [f"key {key}" for key in values.keys() - _KEYS]
+    invalid = [f"key {key}" for key in values.keys() - _ALLOWED_KEYS]
     if (
         not isinstance(name, str)
         or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
         or len(name) > 64
         or name != folder.name
     ):
-        refused.append("name")
+        invalid.append("name")
     if not isinstance(description, str) or not 0 < len(description.strip()) <= 1024:
-        refused.append("description")
+        invalid.append("description")
     elif "<" in description or ">" in description:
-        refused.append("angle brackets")
+        invalid.append("angle brackets")
     if len(values.get("compatibility", "")) > 500:
-        refused.append("compatibility")
-    return refused
+        invalid.append("compatibility")
+    return invalid
 
 
-def done_by_programs(text: str) -> list[str]:
-    """What programs run, replace or read in a skill's text before an agent sees it.
+def find_expansions(text: str) -> list[str]:
+    """Return the commands, variables and file references that agents expand in a skill.
 
     Sources: https://code.claude.com/docs/en/skills (Inject dynamic context, Available string
     substitutions); sst/opencode, packages/opencode/src/config/markdown.ts;
     NousResearch/hermes-agent, agent/skill_preprocessing.py.
     """
-    run = r"!`[^`]+`|```!"
-    replaced = r"(?:(?<!\\)|\\\\)\$(?:ARGUMENTS|\d)|\$\{[A-Z_]+\}"
-    read = r"(?<!\S)@\S+"
-    return re.findall(f"{run}|{replaced}|{read}", text)
+    command = r"!`[^`]+`|```!"
+    variable = r"(?:(?<!\\)|\\\\)\$(?:ARGUMENTS|\d)|\$\{[A-Z_]+\}"
+    file = r"(?<!\S)@\S+"
+    return re.findall(f"{command}|{variable}|{file}", text)

@@ -1,4 +1,4 @@
-"""Skills over MCP, of real servers: each client its own, digests of what is read."""
+"""Skills served over MCP: lists per client, digests, resources and directories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.mcp.servers import (
     http_server,
     stdio_server,
 )
-from tests.skills.readers import front_matter
+from tests.skills.readers import parse_front_matter
 from toolcast.mcp_client.declared_servers import build_declared_listing
 from toolcast.mcp_client.server_listing import ServerListing
 from toolcast.model.loading import load_workspace
@@ -31,85 +31,86 @@ MAIN = "skill://keep-notes/SKILL.md"
 
 @pytest.fixture(scope="module")
 def owner(project: Path) -> Iterator[StdioServer]:
-    with stdio_server(project, "generated.notes") as started:
-        yield started
+    with stdio_server(project, "generated.notes") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
 def guest(project: Path) -> Iterator[StdioServer]:
-    with stdio_server(project, "generated.notes", "--client", "guest") as started:
-        yield started
+    with stdio_server(project, "generated.notes", "--client", "guest") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")
-def over_http(project: Path) -> Iterator[HttpServer]:
+def guest_http(project: Path) -> Iterator[HttpServer]:
     options = ["--client", "guest"]
-    with http_server(project, "generated.notes", *options) as started:
-        yield started
+    with http_server(project, "generated.notes", *options) as server:
+        yield server
 
 
-def text_at(server: StdioServer, uri: str) -> str:
-    (only,) = server.request("resources/read", {"uri": uri})["result"]["contents"]
-    assert (only["uri"], only["mimeType"]) == (uri, "text/markdown")
-    return str(only["text"])
+def read_text(server: StdioServer, uri: str) -> str:
+    (file,) = server.request("resources/read", {"uri": uri})["result"]["contents"]
+    assert (file["uri"], file["mimeType"]) == (uri, "text/markdown")
+    return str(file["text"])
 
 
-def skills_of(server: StdioServer) -> list[dict[str, Any]]:
+def list_skills(server: StdioServer) -> list[dict[str, Any]]:
     skills: list[dict[str, Any]] = server.request("skills/list")["result"]["skills"]
     return skills
 
 
-def test_the_extension_is_declared(owner: StdioServer) -> None:
+def test_discovery_declares_skills_extension(owner: StdioServer) -> None:
     capabilities = owner.request("server/discover")["result"]["capabilities"]
 
     assert capabilities["extensions"] == {EXTENSION: {"directoryRead": True}}
     assert "resources" in capabilities
 
 
-def test_the_list_has_every_file_with_its_digest(owner: StdioServer) -> None:
+def test_skill_list_has_digest_and_size_for_each_file(owner: StdioServer) -> None:
+    """Each entry also equals the served front matter and the result of `skills/get`."""
     result = owner.request("skills/list")["result"]
     keep, store = result["skills"]
 
     assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
-    assert [one["uri"] for one in keep["resources"]] == [
+    assert [file["uri"] for file in keep["resources"]] == [
         MAIN,
         "skill://keep-notes/references/find_note.md",
         "skill://keep-notes/references/store_note.md",
     ]
-    assert [one["uri"] for one in store["resources"]] == [
+    assert [file["uri"] for file in store["resources"]] == [
         "skill://store-a-note/SKILL.md"
     ]
     for skill in (keep, store):
-        for one in skill["resources"]:
-            data = text_at(owner, one["uri"]).encode()
-            assert one["digest"] == f"sha256:{sha256(data).hexdigest()}"
-            assert one["size"] == len(data)
-        assert front_matter(text_at(owner, skill["uri"])) == skill["frontmatter"]
-        got = owner.request("skills/get", {"uri": skill["uri"]})["result"]["skill"]
-        assert got == skill
+        for file in skill["resources"]:
+            data = read_text(owner, file["uri"]).encode()
+            assert file["digest"] == f"sha256:{sha256(data).hexdigest()}"
+            assert file["size"] == len(data)
+        text = read_text(owner, skill["uri"])
+        assert parse_front_matter(text) == skill["frontmatter"]
+        received = owner.request("skills/get", {"uri": skill["uri"]})["result"]["skill"]
+        assert received == skill
 
 
-def test_a_tool_that_mcp_does_not_have_is_not_named(owner: StdioServer) -> None:
-    assert "count_notes" not in text_at(owner, MAIN)
+def test_skill_omits_tool_without_mcp_target(owner: StdioServer) -> None:
+    assert "count_notes" not in read_text(owner, MAIN)
 
 
-def test_a_client_is_told_of_its_own_tools(guest: StdioServer) -> None:
-    (only,) = skills_of(guest)
-    said = "".join(text_at(guest, one["uri"]) for one in only["resources"])
+def test_skill_files_mention_only_tools_available_to_client(guest: StdioServer) -> None:
+    (skill,) = list_skills(guest)
+    text = "".join(read_text(guest, file["uri"]) for file in skill["resources"])
 
-    assert "find_note" in said
-    assert "store_note" not in said
-    assert "count_notes" not in said
+    assert "find_note" in text
+    assert "store_note" not in text
+    assert "count_notes" not in text
 
 
-@pytest.mark.parametrize("client", ["guest", "owner"])
-def test_over_http_it_is_the_same(
-    client: str, over_http: HttpServer, guest: StdioServer, owner: StdioServer
+def test_http_and_stdio_list_the_same_skills_for_a_client(
+    guest_http: HttpServer, guest: StdioServer, owner: StdioServer
 ) -> None:
-    mine = json.dumps(over_http.request(MODERN, "skills/list")["result"]["skills"])
+    skills = json.dumps(guest_http.request(MODERN, "skills/list")["result"]["skills"])
 
-    assert (mine == json.dumps(skills_of(guest))) is True
-    assert (mine == json.dumps(skills_of(owner))) is False
+    assert skills == json.dumps(list_skills(guest))
+    assert skills != json.dumps(list_skills(owner))
 
 
 @pytest.mark.parametrize(
@@ -125,31 +126,32 @@ def test_over_http_it_is_the_same(
         "",
     ],
 )
-def test_what_a_client_is_not_served_is_not_there(guest: StdioServer, uri: str) -> None:
+def test_unavailable_skill_uri_is_rejected(guest: StdioServer, uri: str) -> None:
+    """URIs that exist only for another client are rejected like unknown ones."""
     for method in ("resources/read", "skills/get"):
         assert guest.request(method, {"uri": uri})["error"]["code"] == INVALID
 
 
-def test_a_client_without_tools_has_no_skill(project: Path) -> None:
+def test_client_without_tools_has_no_skills_or_resources(project: Path) -> None:
     with stdio_server(project, "generated.notes", "--client", "nobody") as server:
-        assert skills_of(server) == []
+        assert list_skills(server) == []
         assert server.request("resources/list")["result"]["resources"] == []
 
 
-def test_skills_are_listed_as_resources(guest: StdioServer) -> None:
-    (only,) = guest.request("resources/list")["result"]["resources"]
-    front = skills_of(guest)[0]["frontmatter"]
+def test_resource_list_contains_main_skill_file(guest: StdioServer) -> None:
+    (resource,) = guest.request("resources/list")["result"]["resources"]
+    front_matter = list_skills(guest)[0]["frontmatter"]
 
-    assert only == {
+    assert resource == {
         "uri": MAIN,
         "name": "keep-notes",
-        "description": front["description"],
+        "description": front_matter["description"],
         "mimeType": "text/markdown",
-        "size": len(text_at(guest, MAIN).encode()),
+        "size": len(read_text(guest, MAIN).encode()),
     }
 
 
-def test_the_specs_declare_what_the_server_lists(
+def test_listing_built_from_specs_equals_server_listing(
     project: Path, owner: StdioServer
 ) -> None:
     loaded = load_workspace(str(project))
@@ -167,25 +169,25 @@ def test_the_specs_declare_what_the_server_lists(
     assert list(declared.tools) == owner.request("tools/list")["result"]["tools"]
 
 
-def test_a_directory_lists_its_children(owner: StdioServer) -> None:
-    def names(uri: str) -> list[tuple[str, str]]:
-        answer = owner.request("resources/directory/read", {"uri": uri})["result"]
-        return [(one["name"], one["mimeType"]) for one in answer["resources"]]
+def test_directory_read_lists_direct_children(owner: StdioServer) -> None:
+    def list_children(uri: str) -> list[tuple[str, str]]:
+        response = owner.request("resources/directory/read", {"uri": uri})["result"]
+        return [(child["name"], child["mimeType"]) for child in response["resources"]]
 
-    assert names("skill://keep-notes") == [
+    assert list_children("skill://keep-notes") == [
         ("SKILL.md", "text/markdown"),
         ("references", "inode/directory"),
     ]
-    assert names("skill://keep-notes/references") == [
+    assert list_children("skill://keep-notes/references") == [
         ("find_note.md", "text/markdown"),
         ("store_note.md", "text/markdown"),
     ]
 
 
 @pytest.mark.parametrize("uri", [MAIN, "skill://other", "skill:/", "", "skill://keep"])
-def test_what_is_no_directory_is_refused(owner: StdioServer, uri: str) -> None:
-    answer = owner.request("resources/directory/read", {"uri": uri})
-    assert answer["error"]["code"] == INVALID
+def test_directory_read_rejects_other_uris(owner: StdioServer, uri: str) -> None:
+    response = owner.request("resources/directory/read", {"uri": uri})
+    assert response["error"]["code"] == INVALID
 
 
 @pytest.mark.parametrize(
@@ -197,25 +199,25 @@ def test_what_is_no_directory_is_refused(owner: StdioServer, uri: str) -> None:
         ("skills/get", {"uri": 1}),
     ],
 )
-def test_wrong_parameters_are_refused(
+def test_invalid_parameters_are_rejected(
     owner: StdioServer, method: str, params: dict[str, Any]
 ) -> None:
     assert owner.request(method, params)["error"]["code"] == INVALID
 
 
 @pytest.mark.slow
-def test_older_clients_read_the_files_as_resources(project: Path) -> None:
+def test_legacy_clients_read_skills_as_resources(project: Path) -> None:
     with stdio_server(project, "generated.notes", era=LEGACY) as server:
-        listed = server.request("resources/list")["result"]["resources"]
-        assert [one["uri"] for one in listed] == [
+        resources = server.request("resources/list")["result"]["resources"]
+        assert [resource["uri"] for resource in resources] == [
             MAIN,
             "skill://store-a-note/SKILL.md",
         ]
-        assert text_at(server, MAIN).startswith("---\nname: keep-notes\n")
+        assert read_text(server, MAIN).startswith("---\nname: keep-notes\n")
 
 
 @pytest.mark.slow
-def test_without_skills_nothing_is_declared(tmp_path: Path) -> None:
+def test_server_without_skills_has_no_extension_or_methods(tmp_path: Path) -> None:
     folder = tmp_path / "specs" / "plain"
     folder.mkdir(parents=True)
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/plain]\n")

@@ -1,4 +1,4 @@
-"""The files of skills: valid for the validators, for the standard's text and for OpenClaw."""
+"""Generated skill files: validity, escaping of spec text, and the OpenClaw copy."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from skills_ref.parser import parse_frontmatter
 
 from tests.properties import tried
 from tests.skills.readers import (
-    done_by_programs,
-    front_matter,
-    openclaw_reads,
-    refused_by_quick_validate,
+    find_expansions,
+    find_invalid_fields,
+    parse_front_matter,
+    read_openclaw_metadata,
 )
 from toolcast.encoders.markdown import encode_block
 from toolcast_runtime.skills import (
     SkillSection,
     SkillTool,
     build_toolset_files,
+    render_front_matter,
 )
-from toolcast_runtime.skills import render_front_matter as written
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = sorted((ROOT / "generated").glob("*/*/*/SKILL.md"))
@@ -51,11 +51,11 @@ OPENCLAW = {
 }
 
 
-def hostile(project: Path, folder: str) -> Path:
-    return project / "generated" / "notes" / folder
+def get_notes_folder(project: Path, target: str) -> Path:
+    return project / "generated" / "notes" / target
 
 
-def test_this_repository_has_skills() -> None:
+def test_repository_has_three_skills() -> None:
     names = {path.parent.name for path in COMMITTED}
     assert names == {"kirishima", "molecule", "ren"}
 
@@ -63,11 +63,12 @@ def test_this_repository_has_skills() -> None:
 @pytest.mark.parametrize(
     "path", COMMITTED, ids=lambda p: "/".join(p.parts[-4:-1])  # type: ignore[no-any-return]
 )
-def test_a_committed_skill_is_valid_and_short(path: Path) -> None:
+def test_committed_skill_is_valid_and_short(path: Path) -> None:
+    """Skills have under 500 lines and 5,000 tokens, and link their reference files."""
     text = path.read_text("utf-8")
 
     assert validate(path.parent) == []
-    assert refused_by_quick_validate(path.parent) == []
+    assert find_invalid_fields(path.parent) == []
     assert len(text.splitlines()) < 500
     assert len(text) / 4 < 5000
     assert "inputSchema" not in text
@@ -76,41 +77,42 @@ def test_a_committed_skill_is_valid_and_short(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["keep-notes", "store-a-note"])
-def test_a_skill_of_hostile_texts_is_valid(project: Path, name: str) -> None:
-    folder = hostile(project, "skills") / name
+def test_skill_with_hostile_text_is_valid(project: Path, name: str) -> None:
+    folder = get_notes_folder(project, "skills") / name
 
     assert validate(folder) == []
-    assert refused_by_quick_validate(folder) == []
+    assert find_invalid_fields(folder) == []
 
 
-def test_metadata_map_texts_to_texts(project: Path) -> None:
-    text = (hostile(project, "skills") / "keep-notes" / "SKILL.md").read_text("utf-8")
+def test_front_matter_preserves_hostile_strings(project: Path) -> None:
+    folder = get_notes_folder(project, "skills") / "keep-notes"
+    text = (folder / "SKILL.md").read_text("utf-8")
 
-    assert front_matter(text) == {
+    assert parse_front_matter(text) == {
         "name": "keep-notes",
         "description": DESCRIPTION,
         "license": "---",
         "compatibility": "Needs nothing.",
         "metadata": METADATA,
     }
-    assert openclaw_reads(text) is None
+    assert read_openclaw_metadata(text) is None
 
 
-def test_the_copy_for_openclaw_has_what_its_loader_reads(project: Path) -> None:
-    folder = hostile(project, "openclaw") / "keep-notes"
+def test_openclaw_copy_has_its_metadata_and_the_same_references(project: Path) -> None:
+    folder = get_notes_folder(project, "openclaw") / "keep-notes"
     text = (folder / "SKILL.md").read_text("utf-8")
 
-    assert openclaw_reads(text) == OPENCLAW
+    assert read_openclaw_metadata(text) == OPENCLAW
     assert validate(folder) == []
-    assert refused_by_quick_validate(folder) == []
-    original = hostile(project, "skills") / "keep-notes"
+    assert find_invalid_fields(folder) == []
+    original = get_notes_folder(project, "skills") / "keep-notes"
     for file in original.rglob("references/*.md"):
-        copied = folder / file.relative_to(original)
-        assert copied.read_bytes() == file.read_bytes()
+        copy = folder / file.relative_to(original)
+        assert copy.read_bytes() == file.read_bytes()
 
 
-def test_a_text_stays_below_its_heading(project: Path) -> None:
-    folder = hostile(project, "skills") / "keep-notes"
+def test_spec_text_cannot_add_headings_to_skill(project: Path) -> None:
+    folder = get_notes_folder(project, "skills") / "keep-notes"
     body = (folder / "SKILL.md").read_text("utf-8").split("\n---\n", 1)[1]
 
     assert body == """
@@ -148,18 +150,20 @@ What `action` can be:
 """
 
 
-def test_each_tool_has_a_skill_instead_of_the_toolset(project: Path) -> None:
+def test_toolset_can_have_one_skill_per_tool(project: Path) -> None:
     folder = project / "generated" / "each" / "skills"
     skills = sorted(path.parent for path in folder.rglob("SKILL.md"))
-    get, each = (front_matter((s / "SKILL.md").read_text("utf-8")) for s in skills)
+    get_user, list_users = (
+        parse_front_matter((s / "SKILL.md").read_text("utf-8")) for s in skills
+    )
 
     assert [skill.name for skill in skills] == ["get-user-by-id", "list-users"]
     assert [validate(skill) for skill in skills] == [[], []]
-    # What no spec says is made of other texts, as validators take it.
-    made = "Get \u2039one\u203a user. When a user is known by number."
-    assert get == {"name": "get-user-by-id", "description": made}
-    assert each["description"].startswith("List users. When a user has")
-    assert each["description"].endswith("...")
+    # The default description replaces angle brackets, which validators reject.
+    description = "Get \u2039one\u203a user. When a user is known by number."
+    assert get_user == {"name": "get-user-by-id", "description": description}
+    assert list_users["description"].startswith("List users. When a user has")
+    assert list_users["description"].endswith("...")
     text = (skills[0] / "SKILL.md").read_text("utf-8")
     assert text.split("\n---\n", 1)[1] == """
 # getUserById
@@ -172,13 +176,13 @@ The number comes from a list.
 """
 
 
-def test_what_programs_would_do_with_a_text_is_not_done(project: Path) -> None:
+def test_commands_variables_and_file_references_are_escaped(project: Path) -> None:
     folder = project / "generated" / "programs" / "skills"
     (path,) = folder.rglob("SKILL.md")
     text = path.read_text("utf-8")
 
     assert (
-        done_by_programs("\n".join(p.read_text("utf-8") for p in folder.rglob("*.md")))
+        find_expansions("\n".join(p.read_text("utf-8") for p in folder.rglob("*.md")))
         == []
     )
     assert text.split("\n---\n", 1)[1] == """
@@ -197,21 +201,21 @@ touch /tmp/run
 ### fetch
 \\@/etc/passwd says who; write to me@example.org.
 """
-    assert "! `id`" not in front_matter(text)["description"]
+    assert "! `id`" not in parse_front_matter(text)["description"]
     assert "!`" not in text
 
 
 @tried(500)
 @given(st.lists(st.sampled_from([*"!`$@1\\ a\n", "```", "ARGUMENTS", "{A}"])))
-def test_no_text_is_run_or_replaced(said: list[str]) -> None:
-    text = encode_block("".join(said))
+def test_encoded_text_contains_no_expansions(parts: list[str]) -> None:
+    text = encode_block("".join(parts))
     tool = SkillTool("x", "y", text.split("\n"), 1, False)
     section = SkillSection("a", "A", text, text, [tool])
     for file in build_toolset_files({"name": "a"}, "T", text, [section]).values():
-        assert done_by_programs(file.text) == []
+        assert find_expansions(file.text) == []
 
 
-def test_a_large_toolset_has_its_tools_in_files_of_their_sections() -> None:
+def test_large_toolset_moves_tools_to_one_file_per_section() -> None:
     usage = ["When it fits.", "", "With care."]
     tools = [SkillTool(f"t{n}", f"Do {n}.", usage, 1, False) for n in range(1271)]
     sections = [
@@ -253,13 +257,13 @@ With care.
 
 
 @pytest.mark.parametrize("toolset", ["each", "notes", "programs"])
-def test_the_runtime_gives_the_committed_files(project: Path, toolset: str) -> None:
+def test_runtime_builds_the_generated_skill_files(project: Path, toolset: str) -> None:
     code = f"import json, generated.{toolset}.skills as s; print(json.dumps(s.SKILLS.files()))"
-    run = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], cwd=project, capture_output=True, check=True
     )
     folder = project / "generated" / toolset / "skills"
-    committed = {
+    expected = {
         path.relative_to(folder).as_posix(): "".join(
             line
             for line in path.read_text("utf-8").splitlines(keepends=True)
@@ -267,14 +271,14 @@ def test_the_runtime_gives_the_committed_files(project: Path, toolset: str) -> N
         )
         for path in folder.rglob("*.md")
     }
-    assert json.loads(run.stdout) == committed
+    assert json.loads(result.stdout) == expected
 
 
 VALUES: Any = st.recursive(
     st.text(st.characters(codec="utf-8")) | st.booleans() | st.integers(),
-    lambda inner: (
-        st.lists(inner, min_size=1)
-        | st.dictionaries(st.text(min_size=1), inner, min_size=1)
+    lambda values: (
+        st.lists(values, min_size=1)
+        | st.dictionaries(st.text(min_size=1), values, min_size=1)
     ),
     max_leaves=6,
 )
@@ -283,9 +287,11 @@ VALUES: Any = st.recursive(
 @tried(300)
 @given(st.dictionaries(st.text(min_size=1), VALUES, min_size=1))
 @pytest.mark.slow
-def test_every_reader_takes_front_matter_for_its_values(values: dict[str, Any]) -> None:
+def test_yaml_parses_front_matter_to_the_original_values(
+    values: dict[str, Any],
+) -> None:
     values = {"name": "x", "description": "y", **values}
-    text = written(values)
+    text = render_front_matter(values)
     front = text.removeprefix("---\n").removesuffix("\n---")
 
     assert "---" not in front
@@ -294,10 +300,10 @@ def test_every_reader_takes_front_matter_for_its_values(values: dict[str, Any]) 
 
 @tried(300)
 @given(st.text(st.characters(codec="utf-8"), min_size=1))
-def test_the_reference_library_reads_the_same_text(said: str) -> None:
-    values = {"name": "x", "description": said, "metadata": {"a": said}}
+def test_skills_ref_parses_strings_unchanged(text: str) -> None:
+    values = {"name": "x", "description": text, "metadata": {"a": text}}
     try:
-        read, _ = parse_frontmatter(f"{written(values)}\n\n# X\n")
+        parsed, _ = parse_frontmatter(f"{render_front_matter(values)}\n\n# X\n")
     except strictyaml.YAMLError as error:  # pragma: no cover
-        raise AssertionError(written(values)) from error
-    assert (read["description"], read["metadata"]["a"]) == (said, said)
+        raise AssertionError(render_front_matter(values)) from error
+    assert (parsed["description"], parsed["metadata"]["a"]) == (text, text)

@@ -1,4 +1,4 @@
-"""The texts of skills line by line, when they are long, and what MCP shows of them."""
+"""Rendered skill text, the length limit, and the entries that MCP serves."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from toolcast_runtime.skills import (
 PLAIN = SkillTool("plain", "Do it.", [], 0, False)
 WHEN = SkillTool("when", "Do it.", ["If so.", "Or so."], 2, False)
 MORE = SkillTool("more", "Do it.", ["If so.", "", "So."], 1, False)
-HOW = SkillTool("a-how", "Do it.", ["So."], 0, True)
+DEPRECATED = SkillTool("a-how", "Do it.", ["So."], 0, True)
 
 
-def test_a_skill_is_long_beyond_499_lines_or_20000_bytes() -> None:
+def test_skill_is_too_long_above_499_lines_or_20000_bytes() -> None:
     assert not is_too_long("a\n" * 499)
     assert is_too_long("a\n" * 500)
     assert not is_too_long("é" * 10_000)
     assert is_too_long("é" * 10_000 + "a")
 
 
-def test_the_skill_of_a_toolset() -> None:
+def test_toolset_skill_moves_long_usage_to_reference_files() -> None:
     sections = [
         SkillSection("all", "Notes", "First.", "Last.", [PLAIN, WHEN]),
-        SkillSection("rest", "Rest", "", "", [MORE, HOW]),
+        SkillSection("rest", "Rest", "", "", [MORE, DEPRECATED]),
     ]
     files = build_toolset_files({"name": "notes"}, "Notes", "Look.", sections)
     assert {path: file.text for path, file in files.items()} == {
@@ -79,17 +79,18 @@ If so.
     assert files["references/more.md"].headings == ("# more",)
 
 
-def test_the_skill_of_a_tool() -> None:
-    front = {"name": "own"}
-    head = "---\nname: own\n---\n\n"
+def test_tool_skill_contains_summary_and_usage() -> None:
+    front_matter = {"name": "own"}
+    header = "---\nname: own\n---\n\n"
     assert (
-        build_tool_files(front, PLAIN)["SKILL.md"].text == f"{head}# plain\n\nDo it.\n"
+        build_tool_files(front_matter, PLAIN)["SKILL.md"].text
+        == f"{header}# plain\n\nDo it.\n"
     )
-    text = build_tool_files(front, WHEN)["SKILL.md"].text
-    assert text == f"{head}# when\n\nDo it.\n\nIf so.\nOr so.\n"
+    text = build_tool_files(front_matter, WHEN)["SKILL.md"].text
+    assert text == f"{header}# when\n\nDo it.\n\nIf so.\nOr so.\n"
 
 
-def test_front_matter_says_each_kind_of_value() -> None:
+def test_front_matter_renders_each_value_type_as_yaml() -> None:
     values: dict[str, Any] = {
         "name": "my-name",
         "no": "a_b",
@@ -129,11 +130,11 @@ text: "é\"\\ -\x2d- \x21` \x7f \u2028 🏮"
     )
 
 
-def test_what_mcp_shows_of_skills() -> None:
-    one = Skill({"name": "one", "description": "é."}, {"SKILL.md": "é\n"})
+def test_served_skills_list_entries_directories_and_contents() -> None:
+    first = Skill({"name": "one", "description": "é."}, {"SKILL.md": "é\n"})
     files = {"SKILL.md": "a", "references/a.md": "bc", "references/b.md": ""}
-    two = Skill({"name": "one-more", "description": "b"}, files)
-    served = ServedSkills(lambda: [one, two])
+    second = Skill({"name": "one-more", "description": "b"}, files)
+    served = ServedSkills(lambda: [first, second])
     assert served.list_entries() == [
         {
             "uri": "skill://one/SKILL.md",
@@ -163,8 +164,8 @@ def test_what_mcp_shows_of_skills() -> None:
     assert served.list_directory("skill://one") == [
         {"uri": "skill://one/SKILL.md", **main, "size": 3}
     ]
-    below = served.list_directory("skill://one-more/references")
-    assert [(file["name"], file["size"]) for file in below] == [
+    children = served.list_directory("skill://one-more/references")
+    assert [(file["name"], file["size"]) for file in children] == [
         ("a.md", 2),
         ("b.md", 0),
     ]

@@ -209,7 +209,7 @@ toy: 0 of 1 message pass
 def test_failed_case_states_the_problem(
     case: str, problem: str, make_wiki_project: Callable[..., Any]
 ) -> None:
-    """No term matches, another tool ranks first, or a forbidden tool is selected."""
+    """Problems: no matching term, another tool first, or a forbidden tool selected."""
     result = make_wiki_project(archive_page=f"cases: [{case}]\n").toolcast("select")
     assert result.returncode == 1 and problem in result.stdout
 

@@ -90,7 +90,7 @@ def test_export_counts_unknown_tool_cases(make_project: Callable[..., Any]) -> N
 def test_promptfoo_export_has_the_endpoint_and_key_variable(
     export_cases: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The key itself is not written."""
+    """Only the variable's name is written, not the key."""
     monkeypatch.setenv("MODEL_KEY", "sk-hunter2")
     arguments = ("--endpoint", "http://127.0.0.1:9/v1", "--key-variable", "MODEL_KEY")
     value = export_cases("promptfoo", "--model", "small", *arguments)
@@ -120,7 +120,7 @@ def test_promptfoo_export_escapes_templates_and_file_references(
 
 
 def test_agent_skills_export_has_queries(export_cases: Callable[..., Any]) -> None:
-    """Each message is a query, and `should_trigger` states whether it has a tool."""
+    """Messages are queries; `should_trigger` states whether they have a tool."""
     assert export_cases("agent-skills") == [
         {"query": "note that", "should_trigger": True},
         {"query": "tell me a joke", "should_trigger": False},

@@ -1,4 +1,4 @@
-"""`toolcast dev`: a toolset served, and again after every change."""
+"""Restarts of the server of `toolcast dev` after changes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ HANDLERS = "from shop.texts import PONG\ndef ping() -> str:\n    return PONG\n"
 INSPECTOR = "npx @modelcontextprotocol/inspector@2 --transport http --server-url"
 
 
-class Developing:
-    """The real process, and what it has said."""
+class DevProcess:
+    """A process of `toolcast dev` and its output."""
 
     def __init__(self, root: Path, token: str = "") -> None:
         self._log = root.parent / "dev.log"
@@ -41,23 +41,23 @@ class Developing:
                 env={**os.environ, "TOY_TOKEN": token},
             )
 
-    def says(self, text: str) -> str:
-        """What it has printed from the last text on to this one."""
+    def wait_for(self, text: str) -> str:
+        """Wait for a text; return the output from the previous text up to this one."""
         end = time.monotonic() + 20
         while time.monotonic() < end:
-            said = self._log.read_text("utf-8")[self._at :]
-            if text in said:
-                said = said[: said.index(text) + len(text)]
-                self._at += len(said)
-                return said
-            assert self.process.poll() is None, said
+            output = self._log.read_text("utf-8")[self._at :]
+            if text in output:
+                output = output[: output.index(text) + len(text)]
+                self._at += len(output)
+                return output
+            assert self.process.poll() is None, output
             time.sleep(0.02)
-        raise AssertionError(f"never said {text!r}: {said}")
+        raise AssertionError(f"no text {text!r}: {output}")
 
 
 @contextlib.contextmanager
-def developing(root: Path, token: str = "") -> Iterator[Developing]:
-    dev = Developing(root, token)
+def run_dev(root: Path, token: str = "") -> Iterator[DevProcess]:
+    dev = DevProcess(root, token)
     try:
         yield dev
     finally:
@@ -66,80 +66,88 @@ def developing(root: Path, token: str = "") -> Iterator[Developing]:
 
 
 @pytest.mark.slow
-def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
+def test_server_restarts_after_edits_and_keeps_running_after_errors(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project({"ping": PING}, handlers=HANDLERS)
     project.write("shop/__init__.py", "")
     project.write("shop/texts.py", "PONG = 'pong'\n")
-    with developing(project.root) as dev:
-        said = dev.says("/mcp/\n\n")
-        found = re.search(rf"{re.escape(INSPECTOR)} http://127.0.0.1:(\d+)/mcp/", said)
-        assert found, said
+    with run_dev(project.root) as dev:
+        output = dev.wait_for("/mcp/\n\n")
+        found = re.search(
+            rf"{re.escape(INSPECTOR)} http://127.0.0.1:(\d+)/mcp/", output
+        )
+        assert found, output
         served = Server(dev.process, int(found[1]))
 
         def summary() -> str:
-            listed = served.request("/mcp/", "tools/list", modern=True).message
-            return str(listed["result"]["tools"][0]["description"])
+            listing = served.request("/mcp/", "tools/list", modern=True).message
+            return str(listing["result"]["tools"][0]["description"])
 
         def answer() -> str:
             params = {"name": "ping", "arguments": {}}
-            called = served.request("/mcp/", "tools/call", params, modern=True).message
-            return str(called["result"]["content"][0]["text"])
+            response = served.request(
+                "/mcp/", "tools/call", params, modern=True
+            ).message
+            return str(response["result"]["content"][0]["text"])
 
         assert (summary(), answer()) == ("Answer at once.", "pong")
         project.edit("specs/toy/ping.yaml", "at once", "with pong")
-        dev.says("serving the tools at")
+        dev.wait_for("serving the tools at")
         assert summary() == "Answer with pong."
 
-        # With an error in a spec, or in what a handler imports, it goes on as it was.
+        # After an error in a spec or in an import of a handler, the old server keeps running.
         project.edit("specs/toy/ping.yaml", "type: object", "type: [")
-        said = dev.says("the old server is still running")
-        assert "specs/toy/ping.yaml:" in said and "yaml/syntax" in said
+        output = dev.wait_for("the old server is still running")
+        assert "specs/toy/ping.yaml:" in output and "yaml/syntax" in output
         project.write("shop/texts.py", "PONG = pong\n")
         project.edit("specs/toy/ping.yaml", "type: [", "type: object")
-        said = dev.says("NameError") + dev.says("the old server is still running")
-        assert "handler/import-error" in said
+        output = dev.wait_for("NameError") + dev.wait_for(
+            "the old server is still running"
+        )
+        assert "handler/import-error" in output
         assert (summary(), answer()) == ("Answer with pong.", "pong")
         project.write("shop/texts.py", "PONG = 'new pong'\n")
-        dev.says("serving the tools at")
+        dev.wait_for("serving the tools at")
         assert answer() == "new pong"
 
-        server = children(dev.process.pid)
+        server = list_child_processes(dev.process.pid)
         assert server
         dev.process.send_signal(signal.SIGINT)
         assert dev.process.wait(20) == 0
         assert not any(Path(f"/proc/{pid}").exists() for pid in server)
-        with socket.socket() as tried:
-            assert tried.connect_ex(("127.0.0.1", served.port)) != 0
+        with socket.socket() as client:
+            assert client.connect_ex(("127.0.0.1", served.port)) != 0
 
 
 @pytest.mark.slow
-def test_a_kill_of_it_ends_the_server_too(make_project: Callable[..., Any]) -> None:
+def test_killing_dev_ends_the_server(make_project: Callable[..., Any]) -> None:
     project = make_project(
         {"ping": PING}, handlers="def ping() -> str: return 'pong'\n"
     )
-    with developing(project.root) as dev:
-        found = re.search(r"http://127.0.0.1:(\d+)/mcp/\n\n", dev.says("/mcp/\n\n"))
+    with run_dev(project.root) as dev:
+        found = re.search(r"http://127.0.0.1:(\d+)/mcp/\n\n", dev.wait_for("/mcp/\n\n"))
         assert found
         dev.process.kill()
         dev.process.wait()
     end = time.monotonic() + 10
     while time.monotonic() < end:
-        with socket.socket() as tried:
-            if tried.connect_ex(("127.0.0.1", int(found[1]))) != 0:
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", int(found[1]))) != 0:
                 return
         time.sleep(0.05)
-    raise AssertionError("the server serves on")
+    raise AssertionError("the server still runs")
 
 
 @pytest.mark.node
 @pytest.mark.parametrize("token", ["", "a-token-of-a-team"])
-def test_the_line_that_it_prints_opens_the_inspector(
+def test_printed_command_opens_the_inspector(
     make_project: Callable[..., Any], token: str, tmp_path: Path
 ) -> None:
     node = find_node_tools()
     if node is None:
         pytest.skip("the Inspector is not set up: make test-node does it")
-    # What npx would install is there already.
+    # A program `npx` that runs the installed Inspector, so that nothing is downloaded.
     npx = tmp_path / "bin/npx"
     npx.parent.mkdir()
     npx.write_text(f'#!/bin/sh\nshift\nexec {shlex.join(node.inspector)} "$@"\n')
@@ -149,21 +157,21 @@ def test_the_line_that_it_prints_opens_the_inspector(
         "PATH": f"{npx.parent}{os.pathsep}{os.environ['PATH']}",
         "TOY_TOKEN": token,
         "MCP_AUTO_OPEN_ENABLED": "false",
-        "CLIENT_PORT": str(free_port()),
+        "CLIENT_PORT": str(find_free_port()),
     }
     project = make_project(
         {"ping": PING}, handlers="def ping() -> str: return 'pong'\n"
     )
-    with developing(project.root, token) as dev:
-        dev.says("To open the MCP Inspector, run:\n")
-        line = dev.says("\n\n").strip()
+    with run_dev(project.root, token) as dev:
+        dev.wait_for("To open the MCP Inspector, run:\n")
+        line = dev.wait_for("\n\n").strip()
         assert line.startswith(INSPECTOR) and ("$TOY_TOKEN" in line) == bool(token)
         lists = line.replace("@2", "@2 --cli") + " --format json --method tools/list"
-        listed = subprocess.run(
+        listing = subprocess.run(
             ["sh", "-c", lists], env=env, capture_output=True, text=True
         )
-        assert listed.returncode == 0, listed.stderr
-        assert '"ping"' in listed.stdout
+        assert listing.returncode == 0, listing.stderr
+        assert '"ping"' in listing.stdout
         page = subprocess.Popen(
             ["sh", "-c", f"exec {line}"],
             env=env,
@@ -173,42 +181,42 @@ def test_the_line_that_it_prints_opens_the_inspector(
         )
         try:
             assert page.stdout is not None
-            assert any("is up and running" in said for said in page.stdout)
+            assert any("is up and running" in output for output in page.stdout)
         finally:
             page.terminate()
             page.communicate()
 
 
-def free_port() -> int:
+def find_free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])
 
 
-def children(pid: int) -> list[str]:
+def list_child_processes(pid: int) -> list[str]:
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     return [child for task in tasks for child in task.read_text().split()]
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "error"),
     [
         (["--toolset", "tay"], "help: use `toy`"),
         (["--client", "x"], "no client of the toolset toy"),
         (["--port", "{taken}"], "use another port, or `--port 0` for a free one"),
     ],
 )
-def test_what_cannot_be_served(
-    make_project: Callable[..., Any], words: list[str], says: str
+def test_invalid_options_are_refused_with_help(
+    make_project: Callable[..., Any], words: list[str], error: str
 ) -> None:
     project = make_project({"ping": PING}, toolset="targets: {mcp: {}, registry: {}}\n")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = project.toolcast("dev", *(w.format(taken=port) for w in words))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert says in done.stderr
+        process = project.toolcast("dev", *(w.format(taken=port) for w in words))
+    assert (process.returncode, process.stdout) == (2, "")
+    assert error in process.stderr
 
 
-def test_python_packages_beside_the_handlers_count(
+def test_packages_next_to_the_handlers_are_watched(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project({"ping": PING})

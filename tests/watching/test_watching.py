@@ -1,4 +1,4 @@
-"""`toolcast generate --watch`."""
+"""Runs of `toolcast generate --watch` after changes of watched files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PING = "summary: Answer at once.\nparameters: {type: object}\ncli: {keyword: pin
 
 
 class Watcher:
-    """The real process, and what it has said."""
+    """A process of `toolcast generate --watch` and its output."""
 
     def __init__(self, root: Path, *words: str) -> None:
         self._log = root.parent / "watch.log"
@@ -34,10 +34,10 @@ class Watcher:
                 stderr=subprocess.STDOUT,
             )
 
-    def block(self, *words: str) -> str:
-        """The next block that it prints, in which each of the words has to stand."""
-        end = time.monotonic() + 30
-        while time.monotonic() < end:
+    def wait_for_block(self, *words: str) -> str:
+        """Wait for the next block of output; assert that it contains each text, and return it."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
             text = self._log.read_text("utf-8")[self._at :]
             block, blank, _ = text.partition("\n\n")
             if blank:
@@ -48,18 +48,18 @@ class Watcher:
             time.sleep(0.02)
         raise AssertionError(f"no block with {words}")
 
-    def rest(self) -> str:
-        """What it has printed since the last block."""
+    def read_output(self) -> str:
+        """Return the output since the last block."""
         return self._log.read_text("utf-8")[self._at :]
 
-    def end(self, how: signal.Signals) -> int:
-        """The exit code after a signal."""
-        self.process.send_signal(how)
+    def stop(self, signal_: signal.Signals) -> int:
+        """Send a signal; return the exit code."""
+        self.process.send_signal(signal_)
         return self.process.wait(20)
 
 
 @contextmanager
-def watching(root: Path, *words: str) -> Iterator[Watcher]:
+def watch(root: Path, *words: str) -> Iterator[Watcher]:
     watcher = Watcher(root, *words)
     try:
         yield watcher
@@ -69,53 +69,57 @@ def watching(root: Path, *words: str) -> Iterator[Watcher]:
 
 
 @pytest.mark.slow
-def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
+def test_each_change_starts_a_run_also_after_errors(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project({"ping": PING})
     page = project.root / "generated/toy/tools/ping.json"
-    with watching(project.root) as watcher:
-        watcher.block(
+    with watch(project.root) as watcher:
+        watcher.wait_for_block(
             "watching for changes (press Ctrl-C to stop)", "1 tool in 1 toolset -> "
         )
         assert "Answer at once." in page.read_text("utf-8")
 
         project.edit("specs/toy/ping.yaml", "at once", "with pong")
-        watcher.block(" specs/toy/ping.yaml\n", "4 written")
+        watcher.wait_for_block(" specs/toy/ping.yaml\n", "4 written")
         assert "Answer with pong." in page.read_text("utf-8")
 
         project.edit("specs/toy/ping.yaml", "type: object", "type: objekt")
-        watcher.block("specs/toy/ping.yaml:3:", "2 errors", "nothing was written")
+        watcher.wait_for_block(
+            "specs/toy/ping.yaml:3:", "2 errors", "nothing was written"
+        )
         project.edit("specs/toy/ping.yaml", "{type: objekt}", "{type: [")
-        watcher.block("yaml/syntax", "1 error")
+        watcher.wait_for_block("yaml/syntax", "1 error")
         project.edit("specs/toy/ping.yaml", "{type: [", "{type: object}")
-        assert "error" not in watcher.block("0 written")
+        assert "error" not in watcher.wait_for_block("0 written")
 
-        # toolcast.yaml breaks, names a toolset that is not there yet, and gets it.
+        # toolcast.yaml becomes invalid, then names a toolset that is created afterwards.
         project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy")
-        watcher.block("toolcast.yaml:", "yaml/syntax")
+        watcher.wait_for_block("toolcast.yaml:", "yaml/syntax")
         project.edit("toolcast.yaml", "[specs/toy", "[specs/toy, more/two]")
-        watcher.block(" toolcast.yaml\n", "more/two", "1 error")
+        watcher.wait_for_block(" toolcast.yaml\n", "more/two", "1 error")
         project.write("more/two/toolset.yaml", "name: two\ntitle: Two\n")
-        while "2 toolsets" not in watcher.block():
+        while "2 toolsets" not in watcher.wait_for_block():
             pass
         project.write("more/two/pong.yaml", f"name: pong\n{PING.replace('ping', 'po')}")
-        watcher.block(" more/two/pong.yaml\n", "2 tools in 2 toolsets")
+        watcher.wait_for_block(" more/two/pong.yaml\n", "2 tools in 2 toolsets")
         shutil.rmtree(project.root / "more")
-        while "more/two" not in watcher.block("1 error"):
+        while "more/two" not in watcher.wait_for_block("1 error"):
             pass
 
-        # What editors leave, outputs, and what no run reads make no run.
+        # Temporary files of editors, outputs and unread files start no run.
         for path in ("specs/toy/.ping.yaml.swp", "specs/toy/ping.yaml~", "notes.txt"):
             project.write(path, "text\n")
         project.write("generated/toy/tools/ping.json", "{}\n")
         project.write("node_modules/a/b.yaml", "text\n")
         time.sleep(1)
-        assert watcher.rest() == ""
-        assert watcher.end(signal.SIGINT) == 0
-        assert watcher.rest() == ""
+        assert watcher.read_output() == ""
+        assert watcher.stop(signal.SIGINT) == 0
+        assert watcher.read_output() == ""
 
 
 @pytest.mark.slow
-def test_templates_handlers_and_commands_count(
+def test_changed_templates_handlers_and_pyproject_start_a_run(
     make_project: Callable[..., Any],
 ) -> None:
     handlers = "def ping() -> str:\n    return 'pong'\n"
@@ -125,65 +129,65 @@ def test_templates_handlers_and_commands_count(
         handlers=handlers,
     )
     project.write("templates/prompts/.keep", "")
-    with watching(project.root) as watcher:
-        watcher.block("0 removed")
+    with watch(project.root) as watcher:
+        watcher.wait_for_block("0 removed")
         project.write("handlers/toy.py", "def pong() -> str:\n    return 'ping'\n")
-        watcher.block(" handlers/toy.py\n", "handler/not-found")
+        watcher.wait_for_block(" handlers/toy.py\n", "handler/not-found")
         project.write("handlers/toy.py", handlers)
-        watcher.block(" handlers/toy.py\n", "0 written")
+        watcher.wait_for_block(" handlers/toy.py\n", "0 written")
         project.write("pyproject.toml", "[project.scripts]\n")
-        watcher.block(" pyproject.toml\n", "0 written")
+        watcher.wait_for_block(" pyproject.toml\n", "0 written")
         project.write(
             "templates/prompts/preamble_frame.md.jinja", "{{ view.nothing }}\n"
         )
-        watcher.block(
+        watcher.wait_for_block(
             " templates/prompts/preamble_frame.md.jinja\n", "target/template-error"
         )
-        assert watcher.end(signal.SIGTERM) == 0
+        assert watcher.stop(signal.SIGTERM) == 0
 
 
 @pytest.mark.slow
-def test_a_document_that_a_run_fills_makes_no_run(
+def test_document_written_by_a_run_starts_no_run(
     make_project: Callable[..., Any],
 ) -> None:
     region = "<!-- toolcast: tools toy -->\n<!-- /toolcast -->\n"
     project = make_project({"ping": PING}, workspace="documents: [NOTES.md]\n")
     project.write("NOTES.md", region)
-    with watching(project.root) as watcher:
-        watcher.block("1 document (1 written")
+    with watch(project.root) as watcher:
+        watcher.wait_for_block("1 document (1 written")
         assert "Answer at once." in (project.root / "NOTES.md").read_text("utf-8")
         project.edit("specs/toy/ping.yaml", "at once", "with pong")
-        watcher.block(" specs/toy/ping.yaml\n", "1 document (1 written")
+        watcher.wait_for_block(" specs/toy/ping.yaml\n", "1 document (1 written")
         time.sleep(1)
-        assert watcher.rest() == ""
+        assert watcher.read_output() == ""
         project.write("NOTES.md", f"# Notes\n\n{region}")
-        watcher.block(" NOTES.md\n", "1 document (1 written")
-        assert watcher.end(signal.SIGINT) == 0
+        watcher.wait_for_block(" NOTES.md\n", "1 document (1 written")
+        assert watcher.stop(signal.SIGINT) == 0
 
 
 @pytest.mark.slow
-def test_polling_where_the_system_tells_nothing(
+def test_polling_detects_changes(
     make_project: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "true")
     project = make_project({"ping": PING})
-    # Polling knows times of files by whole seconds.
+    # Polling compares modification times in whole seconds.
     os.utime(project.root / "specs/toy/ping.yaml", (1_000_000_000, 1_000_000_000))
-    with watching(project.root) as watcher:
-        watcher.block("1 tool")
+    with watch(project.root) as watcher:
+        watcher.wait_for_block("1 tool")
         project.edit("specs/toy/ping.yaml", "at once", "with pong")
-        watcher.block(" specs/toy/ping.yaml\n", "4 written")
-        assert watcher.end(signal.SIGTERM) == 0
+        watcher.wait_for_block(" specs/toy/ping.yaml\n", "4 written")
+        assert watcher.stop(signal.SIGTERM) == 0
 
 
-def test_what_counts(make_project: Callable[..., Any]) -> None:
+def test_watched_paths_are_inputs_only(make_project: Callable[..., Any]) -> None:
     project = make_project({"ping": PING}, workspace="templates: own\n")
     project.write("own/prompts/x.jinja", "")
     for other in ("specs/new", "node_modules/a", ".venv/lib", "generated/toy"):
         (project.root / other).mkdir(parents=True)
     root = os.path.realpath(project.root)
-    looked_at = find_watched_paths(root)
-    inside = {os.path.relpath(f, root) for f in looked_at.folders if f.startswith(root)}
+    watched = find_watched_paths(root)
+    inside = {os.path.relpath(f, root) for f in watched.folders if f.startswith(root)}
     assert inside == {
         ".", "specs", "specs/toy", "specs/new", "own", "own/prompts", "handlers"
     }  # fmt: skip
@@ -204,11 +208,11 @@ def test_what_counts(make_project: Callable[..., Any]) -> None:
         "README.md": False,
     }
     assert {
-        path: looked_at.is_relevant(os.path.join(root, path)) for path in expected
+        path: watched.is_relevant(os.path.join(root, path)) for path in expected
     } == expected
 
 
-def test_a_broken_workspace_goes_on_with_what_was_watched(
+def test_invalid_workspace_keeps_the_watched_paths(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project({"ping": PING})
@@ -219,12 +223,12 @@ def test_a_broken_workspace_goes_on_with_what_was_watched(
     assert find_watched_paths(root).is_relevant(os.path.join(root, "toolcast.yaml"))
 
 
-def test_without_the_library(
+def test_missing_watchfiles_is_reported_with_install_command(
     make_project: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", None)
-    done = make_project({"ping": PING}).toolcast("generate", "--watch")
-    assert (done.returncode, done.stderr) == (
+    process = make_project({"ping": PING}).toolcast("generate", "--watch")
+    assert (process.returncode, process.stderr) == (
         2,
         "error: --watch requires watchfiles\n  help: pip install 'toolcast[watch]'\n",
     )

@@ -204,8 +204,11 @@ class Connection:
         """Count a call that timed out; after two in a row, restart a stdio server that hangs."""
         self._timeouts += 1
         session = self._session
-        is_stdio = self.server.command is not None
-        if is_stdio and session is not None and self._timeouts >= _MAX_TIMEOUTS:
+        if self.server.command is None or session is None:
+            return
+        # Calls that time out together share one ping.
+        is_pinging = self._ping_task is not None and not self._ping_task.done()
+        if self._timeouts >= _MAX_TIMEOUTS and not is_pinging:
             self._timeouts = 0
             self._ping_task = asyncio.ensure_future(self._restart_if_hanging(session))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import weakref
+from itertools import accumulate, compress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -39,8 +40,8 @@ _logger = logging.getLogger("toolcast.http")
 
 _SCOPE = re.compile(r"[!#-\[\]-~]+")
 """A scope that a challenge can contain (RFC 6749, section 3.3)."""
-_MAX_TOKEN_SCOPES = 50
-"""Maximum number of a token's scopes in a challenge, which must fit into one header."""
+_MAX_TOKEN_SCOPE_CHARACTERS = 2_000
+"""Maximum length of a token's scopes in a challenge, which must fit into one header."""
 
 
 class ResourceServer:
@@ -201,7 +202,9 @@ class ResourceServer:
         own = sorted(s for s in token_scopes if _SCOPE.fullmatch(s) and s not in needed)
         # Put the scopes of this server first, so that the limit removes other scopes.
         own.sort(key=lambda name: name not in self._permissions)
-        return [*own[:_MAX_TOKEN_SCOPES], *needed]
+        lengths = accumulate(len(name) + 1 for name in own)
+        selectors = (length <= _MAX_TOKEN_SCOPE_CHARACTERS for length in lengths)
+        return [*compress(own, selectors), *needed]
 
     def _build_caller(self, claims: Mapping[str, Any]) -> tuple[Caller, frozenset[str]]:
         """Return the caller and the scopes of a token."""

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -151,6 +153,31 @@ def ask_for_input(request_id: Any, field_name: str | None) -> None:
     send({"id": f"ask-{request_id}", "method": "elicitation/create", "params": params})
 
 
+def freeze(how: str) -> None:
+    """Stop answering, in one of several ways."""
+    if how == "stopped":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    elif how == "deaf":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    elif how == "with a child":
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1_000)"])
+    elif how == "half a line":
+        os.write(1, b'{"jsonrpc": "2.0", "id": ')
+    elif how == "noisy":
+        while True:
+            send(
+                {
+                    "method": "notifications/message",
+                    "params": {"level": "info", "data": "at work"},
+                }
+            )
+            time.sleep(0.01)
+    elif how == "busy":
+        while True:
+            pass
+    time.sleep(1_000)
+
+
 def handle_response(message: dict[str, Any]) -> None:
     if message["id"] in pending_requests:
         text = json.dumps(message.get("error") or message.get("result"))
@@ -254,7 +281,7 @@ def handle_message(message: dict[str, Any]) -> None:
         send({"id": request_id, "result": {"tools": definitions}})
     elif method == "tools/call":
         if message["params"]["name"] == "freeze":
-            time.sleep(1_000)
+            freeze(str((message["params"].get("arguments") or {}).get("text", "")))
         threading.Thread(target=call_tool, args=(request_id, message["params"])).start()
     elif method == "notifications/cancelled" and len(sys.argv) > 2:
         with open(sys.argv[2], "a", encoding="utf-8") as log:

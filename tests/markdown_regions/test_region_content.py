@@ -1,4 +1,4 @@
-"""What the regions say, and that no text of a spec gets out of its cell."""
+"""Region content: rendered tables, argument errors, and escaping of spec text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TOOLS = {
         summary: Answer.
         parameters: {type: object}
         clients: [agent]
-        cli: {keyword: null, reason: Nobody types it.}
+        cli: {keyword: null, reason: It is internal.}
         """,
 }
 TOOLSET = """\
@@ -50,14 +50,14 @@ exclusions: [{tool: ping, target: mcp, reason: "It | is for shells."}]
 """
 
 
-def content(project: Any, words: str) -> str:
+def render(project: Any, args: str) -> str:
     workspace = load_workspace(str(project.root)).workspace
     assert workspace is not None
-    return render_region(words.split(), workspace)
+    return render_region(args.split(), workspace)
 
 
 @pytest.mark.parametrize(
-    ("words", "lines"),
+    ("args", "lines"),
     [
         (
             "tools toy",
@@ -65,7 +65,7 @@ def content(project: Any, words: str) -> str:
                 "| Tool | What it does | Command |",
                 "| --- | --- | --- |",
                 "| `note` | Store a `note`. | `note` |",
-                "| `ping` | Answer. | no: Nobody types it. |",
+                "| `ping` | Answer. | no: It is internal. |",
             ],
         ),
         (
@@ -99,18 +99,20 @@ def content(project: Any, words: str) -> str:
                 "| --- | --- | --- | --- | --- | --- |",
                 "| `note` | yes | yes | yes | yes | yes |",
                 "| `ping` | yes | no: only for agent | yes"
-                " | no: It \\| is for shells. | no: Nobody types it. |",
+                " | no: It \\| is for shells. | no: It is internal. |",
             ],
         ),
     ],
 )
-def test_tables(words: str, lines: list[str], make_project: MakeProject) -> None:
+def test_region_renders_table(
+    args: str, lines: list[str], make_project: MakeProject
+) -> None:
     project = make_project(TOOLS, toolset=TOOLSET)
-    assert content(project, words).split("\n") == lines
+    assert render(project, args).split("\n") == lines
 
 
 @pytest.mark.parametrize(
-    ("words", "message", "help_"),
+    ("args", "message", "help_"),
     [
         ("tool toy", "unknown region `tool`", "did you mean `tools`?"),
         ("", "unknown region ``", "use `tools TOOLSET [SECTION]` or"),
@@ -129,12 +131,12 @@ def test_tables(words: str, lines: list[str], make_project: MakeProject) -> None
         ("parameters toy nota", "unknown tool `nota`", "did you mean `note`?"),
     ],
 )
-def test_marks_that_ask_for_what_there_is_not(
-    words: str, message: str, help_: str, make_project: MakeProject
+def test_invalid_region_arguments_raise_error_with_help(
+    args: str, message: str, help_: str, make_project: MakeProject
 ) -> None:
     project = make_project(TOOLS, toolset=TOOLSET)
     with pytest.raises(RegionError) as raised:
-        content(project, words)
+        render(project, args)
     assert message in str(raised.value)
     assert raised.value.help.startswith(help_)
 
@@ -162,9 +164,9 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_gets_out_of_its_cell(text: str) -> None:
+def test_hostile_text_stays_in_its_table_cell(text: str) -> None:
     lines = [
-        encode_table_row([encode_cell("Tool"), encode_cell("Says")]),
+        encode_table_row([encode_cell("Tool"), encode_cell("Text")]),
         encode_table_row([encode_cell("---"), encode_cell("---")]),
         encode_table_row([encode_cell(encode_code_span(text)), encode_cell(text)]),
         encode_table_row([encode_cell("last"), encode_cell("row")]),
@@ -178,5 +180,5 @@ def test_no_text_gets_out_of_its_cell(text: str) -> None:
     assert kinds.count("paragraph_open") == 2
     assert [t.content for t in tokens if t.type == "inline"][-1] == "after"
     assert "html_block" not in kinds
-    inside = [one.type for token in tokens for one in token.children or ()]
-    assert "html_inline" not in inside
+    inline_kinds = [child.type for token in tokens for child in token.children or ()]
+    assert "html_inline" not in inline_kinds

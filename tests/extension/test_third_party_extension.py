@@ -1,4 +1,4 @@
-"""Targets, rules and templates that are not the generator's own; and one more tool."""
+"""Third-party extensions: targets, rules, fields, commands, schemas and templates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.extension.conftest import MODULE
+from tests.extension.conftest import MODULE, get_site, write_module
 
 GREET = """
 summary: Greet somebody.
@@ -21,24 +21,23 @@ parameters: {type: object, properties: {}}
 handler: handlers.toy:greet
 """
 HANDLERS = "def greet() -> str:\n    return 'hello'\n"
+HOUSE = "extensions: [house]\n"
 
 
-LISTED = "extensions: [house]\n"
-
-
-def test_a_target_and_a_rule_of_another_package(
+def test_extension_target_and_rule_work_like_built_in_ones(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:
+    """Outputs are generated and checked; findings are reported and can be suppressed."""
     project = make_project(
         {"greet": GREET},
         toolset="targets: {names: {}}\n",
-        workspace=LISTED,
+        workspace=HOUSE,
         handlers=HANDLERS,
     )
-    done = project.toolcast("generate", env=extension)
-    assert done.returncode == 0, done.stderr
+    result = project.toolcast("generate", env=extension)
+    assert result.returncode == 0, result.stderr
     assert (
-        "specs/toy/greet.yaml:3:10: warning: house/polite: the summary" in done.stderr
+        "specs/toy/greet.yaml:3:10: warning: house/polite: the summary" in result.stderr
     )
     table = project.root / "generated/toy/names.tsv"
     assert table.read_text() == "greet\tGreet somebody.\t-\n"
@@ -54,41 +53,41 @@ def test_a_target_and_a_rule_of_another_package(
     explained = project.toolcast("explain", "house/polite", env=extension)
     assert "Checks that summaries say please." in explained.stdout
 
-    # A spec can accept the finding, as with any rule.
+    # A spec can suppress the finding, as for any rule.
     project.edit(
         "specs/toy/greet.yaml",
         "handler:",
         "suppress: [{rule: house/polite, reason: It is a greeting.}]\nhandler:",
     )
-    done = project.toolcast("generate", "--force", env=extension)
-    assert (done.returncode, "house/polite" in done.stderr) == (0, False)
+    result = project.toolcast("generate", "--force", env=extension)
+    assert (result.returncode, "house/polite" in result.stderr) == (0, False)
 
 
-def test_changes_of_another_packages_fields(
+def test_diff_reports_changed_extension_fields(
     make_project: Callable[..., Any], extension: dict[str, str], tmp_path: Path
 ) -> None:
     owned = GREET + "owner: {team: Us}\n"
-    project = make_project({"greet": owned}, toolset="house: A\n", workspace=LISTED)
+    project = make_project({"greet": owned}, toolset="house: A\n", workspace=HOUSE)
     shutil.copytree(project.root, tmp_path / "before")
     project.edit("specs/toy/toolset.yaml", "house: A", "house: B")
     project.edit("specs/toy/greet.yaml", "team: Us", "team: Them")
 
-    done = project.toolcast(
+    result = project.toolcast(
         "diff", "--against", str(tmp_path / "before"), env=extension
     )
 
-    assert done.returncode == 1, done.stderr
-    assert "toolset.house/changed" in done.stdout
-    # The package says what a change of one field means, and of the other nothing.
-    assert "extension/field" in done.stdout
+    assert result.returncode == 1, result.stderr
+    assert "toolset.house/changed" in result.stdout
+    # The extension declares a change rule for `house`, but none for `owner`.
+    assert "extension/field" in result.stdout
 
 
 @pytest.mark.slow
-def test_one_that_is_installed_and_not_listed_changes_nothing(
+def test_installed_but_unlisted_extension_has_no_effect(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:
     project = make_project({"greet": GREET}, handlers=HANDLERS)
-    for words in (
+    for args in (
         ["generate"],
         ["check"],
         ["--help"],
@@ -98,12 +97,12 @@ def test_one_that_is_installed_and_not_listed_changes_nothing(
         ["house"],
         ["explain", "house/polite"],
     ):
-        without = project.toolcast(*words, env={"PYTHONPATH": ""})
-        beside = project.toolcast(*words, env=extension)
-        said = (beside.returncode, beside.stdout, beside.stderr)
-        if words != ["generate"]:
-            assert said == (without.returncode, without.stdout, without.stderr)
-        assert "house/polite" not in beside.stdout
+        expected = project.toolcast(*args, env={"PYTHONPATH": ""})
+        result = project.toolcast(*args, env=extension)
+        if args != ["generate"]:
+            assert result.returncode == expected.returncode
+            assert (result.stdout, result.stderr) == (expected.stdout, expected.stderr)
+        assert "house/polite" not in result.stdout
     assert "No such command 'house'" in project.toolcast("house", env=extension).stderr
     project.edit("specs/toy/greet.yaml", "handler:", "owner: {team: Us}\nhandler:")
     unknown = project.toolcast("check", env=extension)
@@ -111,13 +110,13 @@ def test_one_that_is_installed_and_not_listed_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    "words", [["check"], ["generate"], ["house"], ["schema", "--write"]]
+    "args", [["check"], ["generate"], ["house"], ["schema", "--write"]]
 )
-def test_one_that_is_listed_and_missing_is_named_with_what_installs_it(
-    make_project: Callable[..., Any], words: list[str]
+def test_listed_but_missing_extension_is_reported_with_pip_command(
+    make_project: Callable[..., Any], args: list[str]
 ) -> None:
-    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
-    missing = project.toolcast(*words)
+    project = make_project({"greet": GREET}, workspace=HOUSE, handlers=HANDLERS)
+    missing = project.toolcast(*args)
     assert missing.returncode == 2
     assert (
         "error: spec/missing-extension: the extension `house` is not installed"
@@ -129,48 +128,48 @@ def test_one_that_is_listed_and_missing_is_named_with_what_installs_it(
     assert explained.returncode == 0
 
 
-def test_the_command_of_an_extension(
+def test_extension_command_is_listed_in_help_and_runs(
     make_project: Callable[..., Any], extension: dict[str, str], tmp_path: Path
 ) -> None:
-    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
-    told = project.toolcast("--help", env=extension).stdout
-    assert "Commands of extensions:\n  house  Open the house.\n" in told
+    project = make_project({"greet": GREET}, workspace=HOUSE, handlers=HANDLERS)
+    help_text = project.toolcast("--help", env=extension).stdout
+    assert "Commands of extensions:\n  house  Open the house.\n" in help_text
     assert project.toolcast("house", env=extension).stdout == "the house is open\n"
-    near = project.toolcast("hause", env=extension)
-    assert (near.returncode, "Did you mean `house`?" in near.stderr) == (2, True)
-    # From anywhere else the command line says which project it is about.
-    for words in (
+    misspelled = project.toolcast("hause", env=extension)
+    assert misspelled.returncode == 2
+    assert "Did you mean `house`?" in misspelled.stderr
+    # In another folder, `--project` selects the project.
+    for args in (
         ["--project", str(project.root)],
         [f"--project={project.root}"],
         ["--project", str(project.root / "toolcast.yaml")],
     ):
-        program = ["-m", "toolcast", "house", *words]
-        ran = subprocess.run(
-            [sys.executable, *program],
+        process = subprocess.run(
+            [sys.executable, "-m", "toolcast", "house", *args],
             cwd=tmp_path,
             env={**os.environ, **extension},
             capture_output=True,
             text=True,
         )
-        assert ran.stdout == "the house is open\n", ran.stderr
+        assert process.stdout == "the house is open\n", process.stderr
 
 
-def test_the_fields_of_an_extension(
+def test_extension_fields_are_validated_and_used_by_its_target(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:
     project = make_project(
         {"greet": GREET + "owner: {team: Us}\n"},
         toolset="house: green\ntargets: {names: {}}\n",
-        workspace=LISTED,
+        workspace=HOUSE,
         handlers=HANDLERS,
     )
-    done = project.toolcast("generate", env=extension)
-    assert done.returncode == 0, done.stderr
+    result = project.toolcast("generate", env=extension)
+    assert result.returncode == 0, result.stderr
     table = project.root / "generated/toy/names.tsv"
     assert table.read_text() == "greet\tGreet somebody.\tUs\n"
     assert "reads `owner`" not in project.toolcast("check", env=extension).stderr
 
-    # Without the target nobody reads them.
+    # Fields that no target of the toolset uses are reported.
     project.edit("specs/toy/toolset.yaml", "{names: {}}", "{prompts: {}}")
     unread = project.toolcast("check", env=extension).stderr
     assert "none of the toolset's targets uses `owner`" in unread
@@ -185,27 +184,28 @@ def test_the_fields_of_an_extension(
     assert "`house` must be a string, not the number 3" in wrong
 
 
-def test_an_option_that_the_target_of_an_extension_has_not(
+def test_unknown_option_for_extension_target_is_reported(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:
     project = make_project(
         {"greet": GREET},
         toolset="targets: {names: {colour: red}}\n",
-        workspace=LISTED,
+        workspace=HOUSE,
         handlers=HANDLERS,
     )
 
-    done = project.toolcast("check", env=extension)
+    result = project.toolcast("check", env=extension)
 
-    assert "target/unknown-option: the target `names` has no option" in done.stderr
-    assert "help: remove it: the target has no options" in done.stderr
+    assert "target/unknown-option: the target `names` has no option" in result.stderr
+    assert "help: remove it: the target has no options" in result.stderr
 
 
 @pytest.mark.slow
-def test_editors_get_one_schema(
+def test_schema_command_includes_extension_fields(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:
-    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
+    """`schema --write` updates outdated schema files and keeps foreign ones."""
+    project = make_project({"greet": GREET}, workspace=HOUSE, handlers=HANDLERS)
     merged = json.loads(project.toolcast("schema", "tool", env=extension).stdout)
     assert merged["properties"]["owner"]["description"] == "Who answers for the tool."
     assert "summary" in merged["properties"]
@@ -219,30 +219,30 @@ def test_editors_get_one_schema(
         path.write_text(line.format(kind) + path.read_text())
     absent = project.toolcast("check", env=extension).stderr
     assert "specs/schemas/tool.schema.json: warning: spec/outdated-schema" in absent
-    wrote = project.toolcast("schema", "--write", env=extension)
-    assert wrote.stdout == (
+    written = project.toolcast("schema", "--write", env=extension)
+    assert written.stdout == (
         "wrote specs/schemas/tool.schema.json\nwrote specs/schemas/toolset.schema.json\n"
     )
     schema = project.root / "specs/schemas/tool.schema.json"
     assert json.loads(schema.read_text()) == merged
-    assert "old-schema" not in project.toolcast("check", env=extension).stderr
+    assert "outdated-schema" not in project.toolcast("check", env=extension).stderr
     assert "unchanged" in project.toolcast("schema", "--write", env=extension).stdout
 
-    # One that was made for other extensions is old, and is renewed.
-    project.edit("toolcast.yaml", LISTED, "")
+    # A schema written for other extensions is outdated and is replaced.
+    project.edit("toolcast.yaml", HOUSE, "")
     old = project.toolcast("check", env=extension).stderr
     assert "specs/schemas/tool.schema.json: warning: spec/outdated-schema" in old
     assert project.toolcast("schema", "--write", env=extension).returncode == 0
     assert "owner" not in schema.read_text()
-    # What somebody else put there is not ours to write over.
+    # A file that Toolcast did not write is not overwritten.
     schema.write_text("{}")
-    refused = project.toolcast("schema", "--write", env=extension)
-    assert (refused.returncode, schema.read_text()) == (1, "{}")
-    assert "was not changed" in refused.stderr
+    rejected = project.toolcast("schema", "--write", env=extension)
+    assert (rejected.returncode, schema.read_text()) == (1, "{}")
+    assert "was not changed" in rejected.stderr
 
 
 @pytest.mark.parametrize(
-    ("module", "said"),
+    ("module", "message"),
     [
         ("import nothing_of_that_name", "cannot be loaded: ModuleNotFoundError: No"),
         (
@@ -268,76 +268,69 @@ def test_editors_get_one_schema(
         ),
     ],
 )
-def test_an_extension_that_is_broken_is_named(
+def test_invalid_extension_module_is_one_error_line(
     make_project: Callable[..., Any],
     extension: dict[str, str],
     module: str,
-    said: str,
+    message: str,
 ) -> None:
-    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
-    (site / "toolcast_house.py").write_text(module)
-    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
-    # One of them asks every command for what it brings.
+    write_module(extension, module)
+    project = make_project({"greet": GREET}, workspace=HOUSE, handlers=HANDLERS)
+    # A failing import also stops the other commands that load extensions.
     others = [["generate"], ["explain"]] if "nothing_of" in module else []
-    for words in (["check"], *others):
-        broken = project.toolcast(*words, env=extension)
+    for args in (["check"], *others):
+        broken = project.toolcast(*args, env=extension)
         assert broken.returncode == 2
         assert broken.stderr.startswith("error: ")
         assert "house" in broken.stderr
-        assert said in broken.stderr
+        assert message in broken.stderr
         assert broken.stderr.count("\n") == 1
 
 
-def test_a_schema_of_an_extension_that_is_none_is_named(
+def test_invalid_field_schema_in_extension_is_reported(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:
-    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
-    module = site / "toolcast_house.py"
-    module.write_text(MODULE.replace('"type": "string"}}', '"type": "strin"}}'))
-    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
+    write_module(extension, MODULE.replace('"type": "string"}}', '"type": "strin"}}'))
+    project = make_project({"greet": GREET}, workspace=HOUSE, handlers=HANDLERS)
     broken = project.toolcast("check", env=extension)
     assert broken.returncode == 2
     assert "the schema of a field of house is not valid" in broken.stderr
     assert broken.stderr.count("\n") == 1
 
 
-def test_what_cannot_be_suppressed_in_part_cannot_be_as_a_whole(
+def test_rule_with_an_unsuppressable_check_cannot_be_suppressed(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:
-    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
     strict = """
 @rule("house/polite", on="tool", severity=Severity.ERROR, can_be_suppressed=False)
 def rude(tool, where):
     yield problem_at(tool, ("summary",), "that is rude")
 """
-    (site / "toolcast_house.py").write_text(MODULE + strict)
-    entry_points = site / "toolcast_house-1.0.dist-info/entry_points.txt"
+    write_module(extension, MODULE + strict)
+    entry_points = get_site(extension) / "toolcast_house-1.0.dist-info/entry_points.txt"
     text = entry_points.read_text()
     entry_points.write_text(text.replace("toolcast_house:polite", "toolcast_house"))
     suppressed = f"{GREET}suppress: [{{rule: house/polite, reason: No.}}]\n"
-    project = make_project({"greet": suppressed}, workspace=LISTED, handlers=HANDLERS)
-    done = project.toolcast("check", env=extension)
-    assert "warning: house/polite" in done.stderr
-    assert "error: house/polite: that is rude" in done.stderr
-    assert "error: spec/unsuppressable-rule" in done.stderr
+    project = make_project({"greet": suppressed}, workspace=HOUSE, handlers=HANDLERS)
+    result = project.toolcast("check", env=extension)
+    assert "warning: house/polite" in result.stderr
+    assert "error: house/polite: that is rude" in result.stderr
+    assert "error: spec/unsuppressable-rule" in result.stderr
 
 
 @pytest.mark.slow
-def test_a_schema_of_an_extension_fetches_nothing(
+def test_remote_reference_in_extension_schema_is_not_fetched(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:
-    site = Path(extension["PYTHONPATH"].split(os.pathsep)[0])
     remote = '"$ref": "http://127.0.0.1:9/x"'
-    (site / "toolcast_house.py").write_text(
-        MODULE.replace('"type": "string"}}', remote + "}}")
-    )
-    project = make_project({"greet": GREET}, workspace=LISTED, handlers=HANDLERS)
+    write_module(extension, MODULE.replace('"type": "string"}}', remote + "}}"))
+    project = make_project({"greet": GREET}, workspace=HOUSE, handlers=HANDLERS)
     broken = project.toolcast("check", env=extension)
     assert broken.returncode == 2
     assert "http://127.0.0.1:9/x is not fetched" in broken.stderr
 
 
-def test_a_projects_own_template_goes_before_the_built_in_one(
+def test_project_template_replaces_built_in_template(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(
@@ -363,17 +356,17 @@ def test_a_projects_own_template_goes_before_the_built_in_one(
     )
     assert project.toolcast("check").returncode == 0
 
-    # A template that prints what no encoder made is refused, and nothing is written.
+    # A template may print only encoder results; otherwise nothing is written.
     project.write("own/prompts/preamble_frame.md.jinja", "{{ view.has_intro }}\n")
-    refused = project.toolcast("generate")
-    assert refused.returncode == 1
-    assert "prompts/preamble_frame.md.jinja:1" in refused.stderr
-    assert "templates can only print Code" in refused.stderr
+    rejected = project.toolcast("generate")
+    assert rejected.returncode == 1
+    assert "prompts/preamble_frame.md.jinja:1" in rejected.stderr
+    assert "templates can only print Code" in rejected.stderr
     assert "The tools of our house." in preamble.read_text()
 
 
 @pytest.mark.slow
-def test_one_more_tool_is_one_spec_and_one_handler(project_copy: Any) -> None:
+def test_new_spec_and_handler_add_tool_to_every_target(project_copy: Any) -> None:
     project_copy.write(
         "specs/kirishima/dice.yaml",
         """\
@@ -405,8 +398,8 @@ def test_one_more_tool_is_one_spec_and_one_handler(project_copy: Any) -> None:
             return [4] * (count or 1)
         ''',
     )
-    done = project_copy.toolcast("generate")
-    assert done.returncode == 0, done.stderr
+    result = project_copy.toolcast("generate")
+    assert result.returncode == 0, result.stderr
 
     folder = project_copy.root / "generated/kirishima"
     assert "- **dice**: Throw dice.\n" in (folder / "prompts/preamble.md").read_text()
@@ -414,8 +407,8 @@ def test_one_more_tool_is_one_spec_and_one_handler(project_copy: Any) -> None:
     assert "### dice\nWhen chance should decide.\n" in section
     assert "cli dice [<count>]" in (folder / "prompts/cli.md").read_text()
     assert "class DiceArguments(TypedDict)" in (folder / "tools/dice.py").read_text()
-    shown = json.loads((folder / "tools/dice.json").read_text())["mcp"]
-    assert shown["description"].startswith("Throw some dice")
+    tool_definition = json.loads((folder / "tools/dice.json").read_text())["mcp"]
+    assert tool_definition["description"].startswith("Throw some dice")
 
     program = (
         "import json, asyncio\n"
@@ -430,12 +423,12 @@ def test_one_more_tool_is_one_spec_and_one_handler(project_copy: Any) -> None:
         "  call_tool_sync('dice', {'count': 0}, 'internal').error,\n"
         "]))"
     )
-    ran = project_copy.run("-c", program)
-    assert ran.returncode == 0, ran.stderr
-    openai, mcp, result, wrapped, error = json.loads(ran.stdout)
+    process = project_copy.run("-c", program)
+    assert process.returncode == 0, process.stderr
+    openai, mcp, result, wrapped, error = json.loads(process.stdout)
     assert openai[-1] == mcp[-1] == "dice"
     assert (result, wrapped) == ([4, 4], "[4]")
     assert "`count`" in error
-    typed = project_copy.run("-m", "generated.kirishima.cli", "dice", "3")
-    assert json.loads(typed.stdout) == [4, 4, 4]
+    cli_result = project_copy.run("-m", "generated.kirishima.cli", "dice", "3")
+    assert json.loads(cli_result.stdout) == [4, 4, 4]
     assert project_copy.toolcast("check").returncode == 0

@@ -1,4 +1,4 @@
-"""What a skill's description is where no spec says one, and what is left for its body."""
+"""Default descriptions of skills, and the guidance that remains for their bodies."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from toolcast.model.model import Toolset
 LONG = "Word " * 300
 
 
-def toolset(folder: Path, **fields: object) -> Toolset:
+def load_toolset(folder: Path, **fields: object) -> Toolset:
     specs = folder / "specs" / "notes"
     specs.mkdir(parents=True)
     (folder / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/notes]\n")
-    said = {"name": "notes", "title": "Notes", "targets": {"skills": {}}, **fields}
-    (specs / "toolset.yaml").write_text(yaml.safe_dump(said))
+    settings = {"name": "notes", "title": "Notes", "targets": {"skills": {}}, **fields}
+    (specs / "toolset.yaml").write_text(yaml.safe_dump(settings))
     for name, summary in (("add", "Adds a note."), ("find", "Finds some ...")):
         tool = f"name: {name}\nsummary: {summary}\nparameters: {{type: object}}\n"
         (specs / f"{name}.yaml").write_text(tool)
@@ -53,20 +53,21 @@ def toolset(folder: Path, **fields: object) -> Toolset:
         (LONG, f"{LONG[:1019].strip()}...", LONG.strip()),
     ],
 )
-def test_instructions(
+def test_instructions_become_description_and_guidance(
     instructions: str, description: str, guidance: str, tmp_path: Path
 ) -> None:
-    notes = toolset(tmp_path, instructions=instructions)
+    """The guidance is empty if the description already contains the whole text."""
+    notes = load_toolset(tmp_path, instructions=instructions)
 
     assert build_front_matter(notes)["description"] == description
     assert render_guidance(notes) == guidance
 
 
-def test_summaries(tmp_path: Path) -> None:
-    found = build_front_matter(toolset(tmp_path))["description"]
-    assert found == "Notes: Adds a note; Finds some ..."
+def test_description_without_instructions_lists_tool_summaries(tmp_path: Path) -> None:
+    description = build_front_matter(load_toolset(tmp_path))["description"]
+    assert description == "Notes: Adds a note; Finds some ..."
 
 
-def test_clients_with_other_tools_are_told_of_none(tmp_path: Path) -> None:
-    found = build_front_matter(toolset(tmp_path, clients={"a": {"allow": ["add"]}}))
-    assert found["description"] == "How to use the tools of Notes."
+def test_description_omits_summaries_if_a_client_lacks_a_tool(tmp_path: Path) -> None:
+    notes = load_toolset(tmp_path, clients={"a": {"allow": ["add"]}})
+    assert build_front_matter(notes)["description"] == "How to use the tools of Notes."

@@ -1,0 +1,181 @@
+"""Requests of real clients, from public reports in minimal form, and their responses."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.http.serving import Response, Server, rpc, run_server
+
+ADD = {"name": "add", "arguments": {"a": 1, "b": 2}}
+BOTH = "application/json, text/event-stream"
+
+
+@pytest.fixture(scope="module")
+def server(faulty_project: Path) -> Iterator[Server]:
+    with run_server(package="generated.faulty", root=faulty_project) as running:
+        yield running
+
+
+def send(
+    server: Server,
+    params: Mapping[str, Any],
+    headers: Mapping[str, str | None],
+    *,
+    method: str = "tools/call",
+    modern: bool = False,
+) -> Response:
+    """Send a request with changed headers; None removes a header."""
+    body, default_headers = rpc(method, params, modern=modern)
+    changed = {**default_headers, **headers}
+    return server.send(
+        "/mcp/", body, {name: value or "" for name, value in changed.items()}
+    )
+
+
+@pytest.mark.parametrize(
+    ("accept", "status"),
+    [
+        (BOTH, 200),
+        ("text/event-stream, application/json", 200),
+        ("APPLICATION/JSON, TEXT/EVENT-STREAM", 200),
+        ("application/json;q=0.9, text/event-stream;q=0.8", 200),
+        ("application/*, text/event-stream", 200),
+        ("*/*", 200),
+        ("application/json", 406),
+        ("text/event-stream", 406),
+        ("text/html", 406),
+        ("", 406),
+    ],
+)
+def test_accept_header_of_a_session_must_allow_both_types(
+    server: Server, accept: str, status: int
+) -> None:
+    assert send(server, ADD, {"Accept": accept}).status == status
+
+
+def _encode(name: str) -> str:
+    return f"=?base64?{base64.b64encode(name.encode()).decode()}?="
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [
+        ("add", 200),
+        (_encode("add"), 200),
+        (" add ", 200),
+        (_encode("other"), 400),
+        ("other", 400),
+        ("ADD", 400),
+        ("=?BASE64?YWRk?=", 400),
+        ("=?base64?%%?=", 400),
+        ("", 400),
+    ],
+)
+def test_name_header_may_be_encoded_and_must_match_the_body(
+    server: Server, name: str, status: int
+) -> None:
+    response = send(server, ADD, {"Mcp-Name": name}, modern=True)
+    assert response.status == status
+    if status == 400:
+        assert response.message["error"]["code"] == -32020
+
+
+@pytest.mark.parametrize("modern", [False, True])
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (None, None),
+        ([], "Invalid request parameters"),
+        ("", "Invalid request parameters"),
+        ("{}", "Invalid request parameters"),
+        (0, "Invalid request parameters"),
+        ({"a": "1"}, "`a` must be an integer"),
+        ({"a": None}, "`a` must be an integer"),
+        ('{"a": 1}', "Invalid request parameters"),
+    ],
+)
+def test_arguments_are_an_object_null_or_missing(
+    server: Server, arguments: Any, error: str | None, modern: bool
+) -> None:
+    params = {"name": "loose", "arguments": arguments}
+    answer = str(send(server, params, {}, modern=modern).message)
+    assert (error or "result") in answer
+    assert ("'isError': False" in answer) == (error is None)
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("notifications/initialized", {}),
+        ("notifications/cancelled", {"requestId": 1}),
+        ("notifications/roots/list_changed", {}),
+        ("notifications/unknown", {}),
+    ],
+)
+def test_notification_is_accepted_without_a_body(
+    server: Server, method: str, params: dict[str, Any]
+) -> None:
+    _, headers = rpc(method, params)
+    body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode()
+    response = server.send("/mcp/", body, headers)
+    assert (response.status, response.body) == (202, b"")
+
+
+ENVIRONMENTS: dict[str, dict[str, str]] = {
+    "cp1252": {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"},
+    "strict ASCII": {"PYTHONIOENCODING": "ascii:strict", "LC_ALL": "POSIX"},
+    "C": {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+}
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
+def test_stdio_is_utf_8_in_each_environment(
+    faulty_project: Path, environment: dict[str, str]
+) -> None:
+    text = (
+        "Messger\u00e4t \u65e5\u672c\u8a9e \U0001f642 \u2028 \u017c\u00f3\u0142\u0107"
+    )
+    version = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    hello = {**version, "clientInfo": {"name": "a", "version": "1"}}
+    call = {"name": "refuse", "arguments": {"reason": text}}
+    requests = [("initialize", hello), ("tools/call", call)]
+    lines = [
+        json.dumps(
+            {"jsonrpc": "2.0", "id": number, "method": method, "params": params},
+            ensure_ascii=False,
+        ).encode()
+        for number, (method, params) in enumerate(requests)
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "generated.faulty.mcp_server"],
+        cwd=faulty_project,
+        env={**os.environ, **environment},
+        input=b"\r\n".join([*lines, b""]),
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    messages = [json.loads(line) for line in done.stdout.splitlines()]
+    assert text in messages[-1]["result"]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("token", [0, 7, "", "tok"])
+def test_progress_token_may_be_zero_or_empty(server: Server, token: Any) -> None:
+    params = {"name": "report", "arguments": {}, "_meta": {"progressToken": token}}
+    body = send(server, params, {}).body.decode()
+    assert f'"progressToken":{json.dumps(token)}' in body and '"result"' in body
+
+
+@pytest.mark.parametrize("token", [None, 1.5, [], {}])
+def test_invalid_progress_token_is_an_error(server: Server, token: Any) -> None:
+    params = {"name": "report", "arguments": {}, "_meta": {"progressToken": token}}
+    assert send(server, params, {}).message["error"]["code"] == -32602
