@@ -18,17 +18,6 @@ from typing import Any
 
 from paired import Sample, child_environment
 
-__all__ = [
-    "LEGACY",
-    "MODERN",
-    "Http",
-    "Stdio",
-    "free_port",
-    "encode_message",
-    "encode_http_request",
-    "read_cpu_seconds",
-]
-
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
 _CLIENT = {"name": "bench", "version": "1"}

@@ -20,16 +20,6 @@ from workspaces import (
     make_synthetic_project,
 )
 
-__all__ = [
-    "CLICK",
-    "Sizes",
-    "make_cold_command",
-    "generation_part",
-    "generate_and_commit",
-    "scale_part",
-    "count_output",
-]
-
 _LISTS = 6
 TOOLCAST = [PYTHON, "-m", "toolcast"]
 CLICK = Command("import click", [PYTHON, "-c", "import click"], os.getcwd())

@@ -26,8 +26,6 @@ from workspaces import (
     move_aside,
 )
 
-__all__ = ["Peer", "generators_part", "install_python"]
-
 _ENVIRONMENTS = ROOT / ".toolcast" / "peers"
 _OURS = "toolcast generate"
 

@@ -15,8 +15,6 @@ from workspaces import move_aside
 
 from tests.mcp.servers import MODERN, encode_requests
 
-__all__ = ["importing_part"]
-
 _IMPORT = [*TOOLCAST, "import", "../list.json", "--toolset", "things"]
 _GENERATE = [*TOOLCAST, "generate"]
 _SERVE = [PYTHON, "-m", "generated.things.mcp_server"]

@@ -14,8 +14,6 @@ from typing import Any
 from clients import Http, Stdio
 from turns import Candidate
 
-__all__ = ["measure_rounds"]
-
 _COUNTED = str(Path(__file__).parent / "peer_servers" / "counting_server.py")
 _WARMUP_CALLS = 20
 

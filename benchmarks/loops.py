@@ -14,8 +14,6 @@ from paired import Command, Sample, child_environment, compare, run_in_turn
 from results import Part
 from workspaces import Workspace, make_synthetic_project
 
-__all__ = ["renamed_part", "watch_part"]
-
 _DEADLINE_S = 120
 
 

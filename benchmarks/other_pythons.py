@@ -28,9 +28,7 @@ from servers import (
 from turns import call_in_turn
 from workspaces import ROOT
 
-from tests.pythons import interpreters
-
-__all__ = ["other_pythons_part", "list_pythons"]
+from tests.pythons import find_interpreters
 
 _PACKAGES = "mcp uvicorn anyio starlette pydantic jsonschema jsonschema-rs typing-extensions".split()
 _EXTRA_PACKAGES = "python-json-logger opentelemetry-api".split()
@@ -66,7 +64,7 @@ def list_pythons() -> Iterator[tuple[str, list[str]]]:
         f"{name}=={importlib.metadata.version(name)}"
         for name in _PACKAGES + _EXTRA_PACKAGES
     ]
-    for version, program in interpreters().items():
+    for version, program in find_interpreters().items():
         if tuple(map(int, version.split("."))) > sys.version_info[:2]:
             folder = install_python(*pinned, python=program)
             path = f"PYTHONPATH={ROOT / 'runtime'}"

@@ -10,16 +10,6 @@ from paired import Row
 from picture import render_diagram
 from results import Part
 
-__all__ = [
-    "PAGE",
-    "DIAGRAM",
-    "RESULTS",
-    "render_page",
-    "render_page_diagram",
-    "render_results",
-    "write_page",
-]
-
 _ROOT = Path(__file__).parents[1]
 PAGE, DIAGRAM = _ROOT / "docs" / "benchmarks.md", _ROOT / "docs" / "benchmarks.svg"
 RESULTS = _ROOT / "benchmarks" / "RESULTS.md"

@@ -19,16 +19,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "PYTHON",
-    "Command",
-    "Row",
-    "Sample",
-    "child_environment",
-    "compare",
-    "run_in_turn",
-]
-
 PYTHON = sys.executable
 
 

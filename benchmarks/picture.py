@@ -8,8 +8,6 @@ from xml.sax.saxutils import escape
 
 from paired import Row
 
-__all__ = ["render_diagram"]
-
 _WIDTH, _LEFT, _RIGHT, _STEP, _TOP = 1080, 560, 90, 26, 70
 _MAX_FACTOR = 64.0
 _FONT = "-apple-system, 'Segoe UI', 'DejaVu Sans', Roboto, Helvetica, Arial, sans-serif"

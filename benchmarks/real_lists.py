@@ -19,8 +19,6 @@ from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name
 
-__all__ = ["load_large_lists", "load_real_tools"]
-
 _CORPUS = Path(__file__).parents[1] / "tests" / "corpus" / "mcp"
 Tool = dict[str, Any]
 _MIN_DEEP_LENGTH = 1_050

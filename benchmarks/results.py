@@ -14,16 +14,6 @@ from typing import Any
 
 from paired import Row
 
-__all__ = [
-    "MEASURED_FILE",
-    "Part",
-    "describe_machine",
-    "get_commit",
-    "get_versions",
-    "load_parts",
-    "save_part",
-]
-
 MEASURED_FILE = Path(__file__).with_name("measured.json")
 _ROOT = Path(__file__).parents[1]
 _LIBRARIES = ("click", "jinja2", "pyyaml", "jsonschema-rs", "mcp")

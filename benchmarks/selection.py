@@ -30,8 +30,6 @@ from tests.router.message_sets import (
     read_message_set,
 )
 
-__all__ = ["selection_part"]
-
 _ROUTING, _SERIALIZING = "routing a message", "writing the tools as JSON"
 
 

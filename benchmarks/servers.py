@@ -24,19 +24,6 @@ from results import Part
 from turns import Candidate, Figures, build_table, call_in_turn
 from workspaces import make_real_project
 
-__all__ = [
-    "CALL",
-    "CHECKED",
-    "CLIENTS",
-    "OURS",
-    "PLAIN",
-    "compare_servers",
-    "get_calls",
-    "make_candidates",
-    "servers_part",
-    "list_transports",
-]
-
 _PEERS = Path(__file__).parent / "peer_servers"
 _FASTMCP = "fastmcp==4.1.2"
 OURS, _LEDGER = "generated", "generated, with a ledger"

@@ -22,8 +22,6 @@ from other_pythons import list_pythons
 from paired import Row, Sample, compare
 from results import Part
 
-__all__ = ["sessions_part"]
-
 
 def sessions_part(folder: Path, sizes: Sizes) -> Part:
     """Compare the median latency and the processor time per call."""

@@ -13,8 +13,6 @@ from typing import Any
 from clients import Http, Stdio
 from paired import Sample
 
-__all__ = ["Candidate", "Figures", "call_in_turn", "pin_to_one_core", "build_table"]
-
 _TURNS = 10
 _WARMUP_CALLS = 20
 _MAX_CALLS_IN_FLIGHT = 16

@@ -16,8 +16,6 @@ from servers import CALL, CLIENTS, compare_servers, get_calls, list_transports
 from turns import Candidate, build_table, call_in_turn
 from workspaces import make_real_project
 
-__all__ = ["watching_part"]
-
 _NONE, _TEXT, _JSON, _BEFORE = "no line", "a line a call", "a line of JSON", "BEFORE"
 
 

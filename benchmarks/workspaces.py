@@ -25,17 +25,6 @@ from real_lists import load_real_tools
 from tests.corpus.imported import import_tools
 from toolcast_runtime.core.definitions.tool import spec_name
 
-__all__ = [
-    "ROOT",
-    "Workspace",
-    "copy_repository",
-    "make_imported_project",
-    "make_listed_project",
-    "make_real_project",
-    "make_synthetic_project",
-    "move_aside",
-]
-
 _FOLDER_NUMBERS = count()
 _TOOLSET = """\
 name: things

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sqlite3
 from datetime import date, datetime, timedelta
 
-__all__ = ["insert_visit", "list_day", "list_visits", "open_database", "refund"]
-
 
 def open_database() -> sqlite3.Connection:
     """Open a database with one visit."""

@@ -19,8 +19,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from clients import LEGACY, MODERN, encode_http_request
 
-__all__ = ["MIXED", "SESSIONS", "Call", "Run", "load"]
-
 SESSIONS = int(os.environ.get("SESSIONS", "200"))
 TOKEN = "load-agent-token"
 

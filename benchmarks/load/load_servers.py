@@ -20,8 +20,6 @@ from generators import install_python
 from load_calls import TOKEN
 from paired import PYTHON
 
-__all__ = ["FASTMCP", "OURS", "PLAIN", "ServerProcess", "start_servers"]
-
 OURS, PLAIN, FASTMCP = "Toolcast", "plain SDK", "FastMCP"
 _FASTMCP = "fastmcp==4.1.2"
 _HERE = Path(__file__).parent

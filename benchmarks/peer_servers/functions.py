@@ -10,8 +10,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-__all__ = ["build_functions"]
-
 _TYPES = {
     "string": "str",
     "integer": "int",

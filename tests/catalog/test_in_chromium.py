@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchmarks.workspaces import real
+from benchmarks.workspaces import make_real_project
 from tests.catalog.browser_setup import find_chromium, get_axe_script
 from tests.catalog.test_catalog_page import HOSTILE, build_spec
 from tests.conftest import ROOT
@@ -71,7 +71,9 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def large_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Catalog of 1,271 real tools."""
-    return write_catalog(real(tmp_path_factory.mktemp("many"), TOOL_COUNT).root)
+    return write_catalog(
+        make_real_project(tmp_path_factory.mktemp("many"), TOOL_COUNT).root
+    )
 
 
 def write_catalog(root: Path, *words: str) -> Path:
