@@ -22,21 +22,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import results
 from generation import Sizes, generation_part, scale_part
 from generators import generators_part
 from importing import importing_part
 from loops import renamed_part, watch_part
 from other_pythons import other_pythons_part
 from page import write_page
-from results import (
-    MEASURED_FILE,
-    Part,
-    describe_machine,
-    get_commit,
-    get_versions,
-    load_parts,
-    save_part,
-)
+from results import Part
 from selection import selection_part
 from servers import servers_part
 from sessions import sessions_part
@@ -98,7 +91,7 @@ def main() -> None:
         for part_name in select_parts():
             _measure(part_name, Path(name), sizes, with_page)
     if with_page:
-        write_page(load_parts(MEASURED_FILE))
+        write_page(results.load_parts(results.MEASURED_FILE))
 
 
 def _measure(name: str, folder: Path, sizes: Sizes, should_save: bool) -> None:
@@ -117,12 +110,12 @@ def _measure(name: str, folder: Path, sizes: Sizes, should_save: bool) -> None:
         part = replace(
             part,
             measured=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
-            commit=get_commit(),
-            machine=describe_machine(),
+            commit=results.get_commit(),
+            machine=results.describe_machine(),
             load=max(load, os.getloadavg()[0]),
-            versions={**get_versions(), **part.versions},
+            versions={**results.get_versions(), **part.versions},
         )
-        save_part(name, part)
+        results.save_part(name, part)
 
 
 if __name__ == "__main__":

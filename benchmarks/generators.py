@@ -112,13 +112,10 @@ def generators_part(folder: Path, sizes: Sizes) -> Part:
         peers = _build_peer_commands(workspace, folder / f"peers-{workspace.root.name}")
         samples = run_in_turn([ours, *peers], sizes.few_rounds, warmup_rounds=0)
         rows += [compare(workspace.name, samples, peer.name, _OURS) for peer in peers]
-        outputs[f"{_OURS}, {workspace.name}"] = count_output(
-            workspace.root / "generated"
-        )
-        for peer in peers:
-            outputs[f"{peer.name}, {workspace.name}"] = count_output(
-                Path(peer.folder) / "out"
-            )
+        folders = {_OURS: workspace.root / "generated"}
+        folders |= {peer.name: Path(peer.folder) / "out" for peer in peers}
+        for name, output in folders.items():
+            outputs[f"{name}, {workspace.name}"] = count_output(output)
     pinned = {peer.name: peer.version for peer in (MODELS, CLIENT, JAVA, SERVER)}
     return Part(rows, outputs=outputs, versions=pinned)
 

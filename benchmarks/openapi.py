@@ -26,14 +26,12 @@ def write_documents(
     schemas: dict[str, Any] = {}
     paths: dict[str, Any] = {}
     for tool in tools:
-        model = _format_model_name(tool["name"])
+        model = _name_model(tool["name"])
         schema = dict(tool["inputSchema"])
         for keyword in ("$defs", "definitions"):
-            for name, definition in schema.pop(keyword, {}).items():
-                schemas[model + _format_model_name(name)] = _rewrite_references(
-                    definition, model
-                )
-        schemas[model] = _rewrite_references(schema, model)
+            for name, inner_schema in schema.pop(keyword, {}).items():
+                schemas[model + _name_model(name)] = _relink(inner_schema, model)
+        schemas[model] = _relink(schema, model)
         paths[f"/tools/{tool['name']}"] = {"post": _build_operation(tool, model)}
     api = {
         "openapi": "3.1.0",
@@ -49,24 +47,22 @@ def write_documents(
     return str(document), str(definitions)
 
 
-def _format_model_name(name: str) -> str:
+def _name_model(name: str) -> str:
     words = name.replace("-", "_").replace(".", "_").split("_")
     return "".join(word[:1].upper() + word[1:] for word in words)
 
 
-def _rewrite_references(node: Any, model: str) -> Any:
+def _relink(node: Any, model: str) -> Any:
     """Return a schema whose references point to the shared `components/schemas`."""
     if isinstance(node, list):
-        return [_rewrite_references(item, model) for item in node]
+        return [_relink(item, model) for item in node]
     if not isinstance(node, dict):
         return node
-    rewritten = {
-        k: _rewrite_references(v, model) for k, v in node.items() if k != "$schema"
-    }
+    rewritten = {k: _relink(v, model) for k, v in node.items() if k != "$schema"}
     reference = rewritten.get("$ref")
     if isinstance(reference, str) and reference.startswith("#/"):
         rewritten["$ref"] = (
-            _REFERENCES + model + _format_model_name(reference.rpartition("/")[2])
+            _REFERENCES + model + _name_model(reference.rpartition("/")[2])
         )
     return rewritten
 

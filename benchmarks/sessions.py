@@ -25,30 +25,23 @@ from results import Part
 
 def sessions_part(folder: Path, sizes: Sizes) -> Part:
     """Compare the median latency and the processor time per call."""
-    seconds = 8.0 if sizes.rounds > 1 else 2.0
-    only_async = [call for call in MIXED if call.kind == "async"]
+    rounds, seconds = sizes.few_rounds, 8.0 if sizes.rounds > 1 else 2.0
+    single = [call for call in MIXED if call.kind == "async"]
     rows = []
     for version, python in list_pythons():
         running = start_servers(folder, python, with_fastmcp=False)
         try:
             with _pin_to_own_cores(running):
-                for tools, calls in (
-                    ("an async tool", only_async),
-                    ("mixed tools", MIXED),
-                ):
-                    work = f"{tools}, {SESSIONS} sessions, Python {version}"
-                    rows.append(
-                        _compare_sessions(
-                            work, running, calls, seconds, sizes.few_rounds
-                        )
-                    )
+                for kind, calls in (("an async tool", single), ("mixed tools", MIXED)):
+                    work = f"{kind}, {SESSIONS} sessions, Python {version}"
+                    rows.append(_compare(work, running, calls, seconds, rounds))
         finally:
             for server in running:
                 server.stop()
     return Part(rows)
 
 
-def _compare_sessions(
+def _compare(
     work: str,
     running: Sequence[ServerProcess],
     calls: Sequence[Call],

@@ -73,7 +73,7 @@ def main() -> int:
                     server.run_turn()
         finally:
             codes = [server.process.stop() for server in measured]
-        _print_results(measured)
+        _print(measured)
         ours = measured[0]
         problems = [*_list_errors(measured), *_check_ledger(folder, ours.total)]
         problems += ours.process.find_log_lines("ERROR")
@@ -86,17 +86,15 @@ def main() -> int:
     return 1 if problems else 0
 
 
-def _print_results(measured: list[MeasuredServer]) -> None:
+def _print(measured: list[MeasuredServer]) -> None:
     names = [server.process.name for server in measured]
     print(f"\n{'':24}" + "".join(f"{name:>22}" for name in names))
     runs = [server.total for server in measured]
     _print_row("calls", (f"{run.count:,}" for run in runs))
     _print_row("calls a second", (f"{run.rate:,.0f}" for run in runs))
-    _print_row("p50 / p99, ms", (_format_percentiles(run, None) for run in runs))
+    _print_row("p50 / p99, ms", (_format_times(run, None) for run in runs))
     for call in MIXED:
-        _print_row(
-            f"  {call.kind}", (_format_percentiles(run, call.kind) for run in runs)
-        )
+        _print_row(f"  {call.kind}", (_format_times(run, call.kind) for run in runs))
     _print_row("memory grew, MiB", (f"{server.growth:+.1f}" for server in measured))
     for server in measured:
         curve = " ".join(f"{size:.0f}" for size in server.memory)
@@ -115,7 +113,7 @@ def _print_row(name: str, cells: Iterable[str]) -> None:
     print(f"{name:24}" + "".join(f"{cell:>22}" for cell in cells))
 
 
-def _format_percentiles(run: Run, kind: str | None) -> str:
+def _format_times(run: Run, kind: str | None) -> str:
     return f"{run.percentile(50, kind):,.0f} / {run.percentile(99, kind):,.0f}"
 
 
