@@ -29,7 +29,7 @@ from servers import (
 from turns import call_in_turn
 from workspaces import ROOT
 
-from tests.pythons import interpreters
+from tests.pythons import find_interpreters
 
 __all__ = ["other_pythons_part", "pythons"]
 
@@ -63,7 +63,7 @@ def pythons() -> Iterator[tuple[str, list[str]]]:
     """The version and the command of this Python, and of each later one with the runtime."""
     yield f"{sys.version_info.major}.{sys.version_info.minor}", [PYTHON]
     pinned = [f"{name}=={importlib.metadata.version(name)}" for name in _USED + _MORE]
-    for version, program in interpreters().items():
+    for version, program in find_interpreters().items():
         if tuple(map(int, version.split("."))) > sys.version_info[:2]:
             folder = installed_python(*pinned, python=program)
             path = f"PYTHONPATH={ROOT / 'runtime'}"

@@ -1,4 +1,4 @@
-"""Projects in temporary folders, and the `toolcast` command as a real process."""
+"""Shared fixtures: projects in temporary folders, caches and test selection."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from hypothesis import HealthCheck, settings
 from tests.program import toolcast
 from tests.repository import copy_project
 
-# How fast a machine is decides on no test. Tests that say something else about health checks
-# have to say this, too.
+# A slow machine must not fail a test. A test that sets `suppress_health_check` replaces this
+# list, and has to repeat it.
 settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("untimed")
 
-# nohup and background jobs of a shell ignore interrupts, and so would every process that
-# the tests start and interrupt.
+# nohup and background jobs of a shell ignore SIGINT, and child processes inherit that: tests
+# that interrupt a process would wait forever.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than cores, since many tests wait for processes that they end."""
+    """Return one worker more than cores, because many tests wait for child processes."""
     return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keeps the garbage collector from reading thousands of tests again and again."""
+    """Disable garbage collection during collection, which creates thousands of objects."""
     gc.disable()
     try:
         return (yield)
@@ -52,18 +52,18 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a long table `make test` tries the rows that its mark wants, spread over it."""
-    tables: dict[str, list[pytest.Item]] = {}
+    """Mark all but `rows(count)` evenly spread cases of a parametrized test as slow."""
+    cases_by_test: dict[str, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("rows") and not item.get_closest_marker("slow"):
-            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for rows in tables.values():
-        mark = rows[0].get_closest_marker("rows")
+            cases_by_test.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in cases_by_test.values():
+        mark = cases[0].get_closest_marker("rows")
         assert mark is not None
-        wanted = {len(rows) * number // mark.args[0] for number in range(mark.args[0])}
-        for index, row in enumerate(rows):
-            if index not in wanted:
-                row.add_marker("slow")
+        selected = {len(cases) * k // mark.args[0] for k in range(mark.args[0])}
+        for index, case in enumerate(cases):
+            if index not in selected:
+                case.add_marker("slow")
 
 
 ROOT = Path(__file__).parents[1]
@@ -71,14 +71,14 @@ CACHES = shutil.ignore_patterns("__pycache__", ".*")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """What runs keep of projects goes to a folder of the session."""
+def _use_temporary_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Set XDG_CACHE_HOME to a temporary folder."""
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _ledger_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Recorded calls go to a file of the session, also those of processes it starts."""
+def _use_temporary_ledger(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Set the ledger file and XDG_STATE_HOME to temporary paths, also for child processes."""
     file = tmp_path_factory.mktemp("ledger") / "ledger.sqlite3"
     os.environ["KIRISHIMA_LEDGER"] = str(file)
     os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
@@ -86,10 +86,10 @@ def _ledger_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A folder for mypy's `--cache-dir`, which the type checks of a session share.
+    """The folder for mypy's `--cache-dir`, shared by the type checks of a session.
 
-    What a check of this repository has found out about the libraries is in it; that takes a
-    small project longer than everything else.
+    It starts as a copy of the repository's mypy cache: without it, a check of a small project
+    spends most of its time on the libraries.
     """
     folder = tmp_path_factory.mktemp("mypy")
     version = "{}.{}".format(*sys.version_info)
@@ -100,22 +100,22 @@ def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @dataclass(frozen=True)
 class Project:
-    """The folder of a toolcast.yaml."""
+    """A project folder, with methods to edit it and to run commands in it."""
 
     root: Path
 
     def write(self, path: str, text: str) -> Path:
-        """Writes a file; common indentation is taken off."""
+        """Write a dedented text to a file."""
         target = self.root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(textwrap.dedent(text), encoding="utf-8")
         return target
 
     def edit(self, path: str, old: str, new: str) -> None:
-        """Replaces a text that stands once in a file."""
+        """Replace a text that occurs exactly once in a file."""
         target = self.root / path
         text = target.read_text(encoding="utf-8")
-        assert text.count(old) == 1, f"{path} has {text.count(old)} times: {old}"
+        assert text.count(old) == 1, f"{path} contains {text.count(old)} times: {old}"
         target.write_text(text.replace(old, new), encoding="utf-8")
 
     def run(
@@ -125,7 +125,7 @@ class Project:
         cwd: Path | None = None,
         given: str | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Runs Python with these words in the project."""
+        """Run Python with these arguments in the project; `given` is its stdin."""
         return subprocess.run(
             [sys.executable, *words],
             cwd=cwd or self.root,
@@ -143,25 +143,25 @@ class Project:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Runs the `toolcast` command in the project.
+        """Run the `toolcast` command in the project.
 
-        With an environment of its own it is a process, else it is not: see `toolcast`.
+        It runs as a child process if `env` is set, and in this process otherwise.
         """
         if env is not None:
             return self.run("-m", "toolcast", *words, env=env, cwd=cwd)
         return toolcast(cwd or self.root, *words)
 
     def generate(self) -> None:
-        """Generates in this process, which is quicker, over whatever is there."""
+        """Generate in this process, which is faster, and overwrite existing files."""
         from toolcast.commands.generate.generate import generate_project
 
-        ended = generate_project(str(self.root), force=True)
-        assert ended.code == 0, ended.err
+        result = generate_project(str(self.root), force=True)
+        assert result.code == 0, result.err
 
 
 @pytest.fixture
 def make_project(tmp_path: Path) -> Callable[..., Project]:
-    """Lays out a project with one toolset `toy` from `{tool: spec}` texts."""
+    """Return a function that writes a project with a toolset `toy` from `{tool: spec}`."""
 
     def make(
         tools: Mapping[str, str],
@@ -175,8 +175,8 @@ def make_project(tmp_path: Path) -> Callable[..., Project]:
         project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\n")
         with (project.root / "toolcast.yaml").open("a", encoding="utf-8") as stream:
             stream.write(textwrap.dedent(workspace))
-        begin = "name: toy\ntitle: Toy\nhandlers: handlers\n"
-        project.write("specs/toy/toolset.yaml", begin + textwrap.dedent(toolset))
+        header = "name: toy\ntitle: Toy\nhandlers: handlers\n"
+        project.write("specs/toy/toolset.yaml", header + textwrap.dedent(toolset))
         for name, spec in tools.items():
             text = f"name: {name}\n" + textwrap.dedent(spec)
             project.write(f"specs/toy/{name}.yaml", text)
@@ -189,7 +189,7 @@ def make_project(tmp_path: Path) -> Callable[..., Project]:
 
 @pytest.fixture
 def project_copy(tmp_path: Path) -> Project:
-    """A copy of this repository's own project, outputs in git's index, to break things in."""
+    """A copy of this repository's project, with its generated files in a git index."""
     root = tmp_path / "copy"
     root.mkdir()
     copy_project(root, "generated", "examples")
@@ -200,17 +200,17 @@ def project_copy(tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def clinic_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project of tests/platform, with what is generated from it in `clinic_tools`."""
+    """A copy of tests/platform/project with its generated package `clinic_tools`."""
     root = tmp_path_factory.mktemp("clinic") / "project"
-    leave = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "tests/platform/project", root, ignore=leave)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "tests/platform/project", root, ignore=ignored)
     Project(root).generate()
     return root
 
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A folder beside the project, with a file that nothing may change."""
+    """A folder next to the project, with a file that no command may change."""
     folder = tmp_path / "outside"
     folder.mkdir()
     (folder / "bashrc").write_text("echo mine\n", encoding="utf-8")
@@ -218,14 +218,14 @@ def outside(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def in_time() -> Iterator[None]:
-    """Fails a test that waits for what never comes, such as the writer of a pipe."""
+def time_limit() -> Iterator[None]:
+    """Fail the test after 20 s, for example if it waits for the writer of a pipe."""
 
-    def too_long(*_: object) -> None:
-        raise AssertionError("something is waited for")
+    def fail(*_: object) -> None:
+        raise AssertionError("the test waited for more than 20 s")
 
-    before = signal.signal(signal.SIGALRM, too_long)
+    previous = signal.signal(signal.SIGALRM, fail)
     signal.alarm(20)
     yield
     signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+    signal.signal(signal.SIGALRM, previous)

@@ -1,7 +1,7 @@
-"""Modules run as programs by forks of a process that has loaded what they share.
+"""`python -m MODULE` as a fork of a process that has imported shared modules.
 
-A fork is a process with its own folder, environment, arguments and streams; what it saves is
-half a second of imports.
+A fork has its own working directory, environment, arguments and streams, and starts half a
+second faster than a new interpreter.
 """
 
 from __future__ import annotations
@@ -16,35 +16,35 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["Forks", "forks", "modules_of"]
+__all__ = ["Forks", "forks", "list_modules"]
 
 _PARENT = '''
 import importlib, json, os, runpy, sys, traceback
 for name in sys.argv[1:]:
     importlib.import_module(name)
 
-def streams(files, encoding):
-    """What Python opens at its start."""
+def open_streams(files, encoding):
+    """Open stdin, stdout and stderr as a new interpreter does."""
     for number, file in enumerate(files):
-        opened = os.open(file, os.O_RDWR if number else os.O_RDONLY)
-        os.dup2(opened, number)
-        os.close(opened)
+        descriptor = os.open(file, os.O_RDWR if number else os.O_RDONLY)
+        os.dup2(descriptor, number)
+        os.close(descriptor)
     sys.stdin = open(0, encoding=encoding, closefd=False)
     sys.stdout = open(1, "w", encoding=encoding, closefd=False)
     sys.stderr = open(2, "w", 1, encoding, "backslashreplace", closefd=False)
 
 for line in sys.stdin.buffer:
-    asked = json.loads(line)
+    request = json.loads(line)
     child = os.fork()
     if not child:
         code = 1
         try:
-            os.environ.update(asked["env"])
-            streams(asked["streams"], os.environ.get("PYTHONIOENCODING", "utf-8"))
-            os.chdir(asked["folder"])
-            module, *words = asked["words"]
+            os.environ.update(request["env"])
+            open_streams(request["streams"], os.environ.get("PYTHONIOENCODING", "utf-8"))
+            os.chdir(request["folder"])
+            module, *words = request["words"]
             paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-            sys.path[:1] = [asked["folder"], *filter(None, paths)]
+            sys.path[:1] = [request["folder"], *filter(None, paths)]
             sys.argv = [module, *words]
             runpy.run_module(module, run_name="__main__", alter_sys=True)
             code = 0
@@ -62,7 +62,7 @@ for line in sys.stdin.buffer:
 
 
 class Forks:
-    """Runs modules, one after the other."""
+    """A process that runs modules in forks, one at a time."""
 
     def __init__(self, parent: subprocess.Popen[bytes], folder: Path) -> None:
         self._parent = parent
@@ -75,33 +75,33 @@ class Forks:
         given: str = "",
         env: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """`python -m WORDS` in a folder, with something to read on its stdin."""
+        """Run `python -m WORDS` in a folder with `given` as its stdin."""
         streams = [self._folder / name for name in ("stdin", "stdout", "stderr")]
         for stream, data in zip(streams, (given, "", ""), strict=True):
             stream.write_text(data, "utf-8", newline="")
-        asked = {
+        request = {
             "streams": [str(stream) for stream in streams],
             "folder": str(folder),
             "words": words,
             "env": dict(env or {}),
         }
         assert self._parent.stdin is not None and self._parent.stdout is not None
-        self._parent.stdin.write(json.dumps(asked).encode() + b"\n")
+        self._parent.stdin.write(json.dumps(request).encode() + b"\n")
         self._parent.stdin.flush()
         code = int(self._parent.stdout.readline())
         out, err = (stream.read_text("utf-8") for stream in streams[1:])
         return subprocess.CompletedProcess(words, code, out, err)
 
 
-def modules_of(package: ModuleType) -> list[str]:
-    """The names of all modules of a package that are to be imported."""
-    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    return [each.name for each in found if not each.name.endswith("__main__")]
+def list_modules(package: ModuleType) -> list[str]:
+    """Return the names of all modules of a package, except `__main__` modules."""
+    modules = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return [each.name for each in modules if not each.name.endswith("__main__")]
 
 
 @contextmanager
 def forks(folder: Path, *loaded: str) -> Iterator[Forks]:
-    """Forks of a process that has loaded these modules; `folder` is for their streams."""
+    """Start a process that imports modules; `folder` is for the streams of its forks."""
     with subprocess.Popen(
         [sys.executable, "-B", "-c", _PARENT, *loaded],
         stdin=subprocess.PIPE,

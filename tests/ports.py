@@ -1,4 +1,4 @@
-"""A port that a server is to listen on, known before the server is there."""
+"""Free ports for servers that start later."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["kept_port"]
+__all__ = ["reserve_port"]
 
 
 @contextmanager
-def kept_port() -> Iterator[int]:
-    """A port of the loopback interface that nobody else is given until the end.
+def reserve_port() -> Iterator[int]:
+    """Reserve a free port of the loopback interface.
 
-    Here it is bound and not listened on, so the system gives it to nobody. A server that
-    allows an address to be used again, as uvicorn and asyncio do, may listen on it, and
-    another one after it.
+    A socket is bound to it but does not listen, so the system assigns it to no other process.
+    Servers that set SO_REUSEADDR, as uvicorn and asyncio do, can listen on it in turn.
     """
-    with socket.socket() as kept:
-        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        kept.bind(("127.0.0.1", 0))
-        yield int(kept.getsockname()[1])
+    with socket.socket() as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(("127.0.0.1", 0))
+        yield int(bound.getsockname()[1])

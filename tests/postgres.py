@@ -1,10 +1,9 @@
-"""A real PostgreSQL of one's own, in a folder that is thrown away."""
+"""A PostgreSQL server with its data in a temporary folder."""
 
 from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -12,28 +11,30 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.ports import reserve_port
+
 __all__ = ["PostgresUnavailableError", "postgres_server"]
 
 _NOBODY = 65534
 
 
 class PostgresUnavailableError(Exception):
-    """No PostgreSQL is asked for; the text says how to."""
+    """TOOLCAST_TEST_POSTGRES is not set."""
 
 
-def programs() -> Path:
-    """The folder of PostgreSQL's programs.
+def find_programs() -> Path:
+    """Return the folder of PostgreSQL's programs.
 
     Raises:
-        PostgresUnavailableError: TOOLCAST_TEST_POSTGRES does not ask for one. What is installed does not
-            decide what is tried: a run takes as long everywhere.
-        RuntimeError: there is none.
+        PostgresUnavailableError: TOOLCAST_TEST_POSTGRES is not set. An installed PostgreSQL is not
+            enough, so that a run takes equally long everywhere.
+        RuntimeError: PostgreSQL is not installed.
     """
     if not os.environ.get("TOOLCAST_TEST_POSTGRES"):
         raise PostgresUnavailableError("`make test-postgres` runs it on PostgreSQL")
-    found = shutil.which("initdb")
-    folders = [Path(found).resolve().parent] if found else []
-    # Debian keeps them out of the path.
+    initdb = shutil.which("initdb")
+    folders = [Path(initdb).resolve().parent] if initdb else []
+    # Debian does not add them to PATH.
     folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     for folder in folders:
         if (folder / "initdb").is_file():
@@ -43,15 +44,18 @@ def programs() -> Path:
 
 @contextmanager
 def postgres_server(*databases: str) -> Iterator[dict[str, str]]:
-    """Runs a new server with empty databases; gives the address of each by its name.
+    """Run a new server with empty databases; yield their URLs by name.
 
     Raises:
-        PostgresUnavailableError: as `programs`.
-        RuntimeError: as `programs`, or a program of PostgreSQL fails; with the end of its output.
+        PostgresUnavailableError: as for `find_programs`.
+        RuntimeError: as for `find_programs`, or a program fails; with the end of its output.
     """
     account: dict[str, Any] = {}
-    where = programs()
-    with tempfile.TemporaryDirectory(prefix="toolcast-postgres-") as name:
+    programs = find_programs()
+    with (
+        tempfile.TemporaryDirectory(prefix="toolcast-postgres-") as name,
+        reserve_port() as port,
+    ):
         folder = Path(name)
         if os.geteuid() == 0:
             # PostgreSQL refuses to run as root.
@@ -59,10 +63,10 @@ def postgres_server(*databases: str) -> Iterator[dict[str, str]]:
             os.chown(folder, _NOBODY, _NOBODY)
 
         def run(program: str, *words: str) -> None:
-            # Not a pipe: the server would inherit it, and its reader never see an end.
+            # The server would inherit a pipe and keep it open, and `run` would wait forever.
             with (folder / "output").open("wb") as output:
                 done = subprocess.run(
-                    [str(where / program), *words],
+                    [str(programs / program), *words],
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     cwd=folder,
@@ -71,28 +75,21 @@ def postgres_server(*databases: str) -> Iterator[dict[str, str]]:
                     **account,
                 )
             if done.returncode:
-                said = (folder / "output").read_text(errors="replace")[-2000:]
-                raise RuntimeError(f"{program} ended with {done.returncode}: {said}")
+                text = (folder / "output").read_text(errors="replace")[-2000:]
+                raise RuntimeError(f"{program} exited with {done.returncode}: {text}")
 
-        data, port = str(folder / "data"), _free_port()
-        place = ["-h", "127.0.0.1", "-p", str(port), "-U", "ren"]
+        data = str(folder / "data")
+        connection = ["-h", "127.0.0.1", "-p", str(port), "-U", "ren"]
         run("initdb", "-D", data, "-U", "ren", "--auth=trust", "-E", "UTF8")
         options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off"
         log = str(folder / "log")
         run("pg_ctl", "-D", data, "-w", "-l", log, "-o", options, "start")
         try:
             for database in databases:
-                run("createdb", *place, database)
+                run("createdb", *connection, database)
             yield {
                 database: f"postgresql://ren@127.0.0.1:{port}/{database}"
                 for database in databases
             }
         finally:
             run("pg_ctl", "-D", data, "-w", "-m", "immediate", "stop")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

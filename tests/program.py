@@ -1,4 +1,4 @@
-"""The `toolcast` command without a process of its own, which takes a third of a second."""
+"""The `toolcast` command in this process, a third of a second faster than a new one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["toolcast"]
 
 
 def toolcast(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """What `toolcast WORDS` does and prints in a folder, as a process would tell it."""
+    """Run `toolcast WORDS` in a folder; return its exit code and output."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     code: object = 0
     threshold = gc.get_threshold()
@@ -34,6 +34,6 @@ def toolcast(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
             gc.set_threshold(*threshold)
         out.flush()
         err.flush()
-    said = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]
+    output = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]
     assert isinstance(code, int), code
-    return subprocess.CompletedProcess(["toolcast", *words], code, *said)
+    return subprocess.CompletedProcess(["toolcast", *words], code, *output)

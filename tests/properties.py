@@ -1,4 +1,4 @@
-"""How many examples a property is tried with: a few each time, many in `make test-slow`."""
+"""Numbers of examples for property tests: few by default, all in `make test-slow`."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from hypothesis import HealthCheck, settings
 
 __all__ = ["tried"]
 
-_SHARE = 12
+_FAST_DIVISOR = 12
 
 
 def tried(examples: int) -> Callable[[Any], Any]:
-    """A decorator of a test with `@given`: so many examples, or a twelfth of them.
+    """Decorate a `@given` test to run with a twelfth of `examples`, at least 20.
 
-    `make test-slow` runs all tests that have it once more, with all examples.
+    `make test-slow` runs the decorated tests again with all examples.
     """
     if not os.environ.get("TOOLCAST_THOROUGH"):
-        examples = max(20, examples // _SHARE)
+        examples = max(20, examples // _FAST_DIVISOR)
     limits = settings(
         max_examples=examples,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
 
-    def decorated(test: Any) -> Any:
+    def decorate(test: Any) -> Any:
         return pytest.mark.thorough(limits(test))
 
-    return decorated
+    return decorate

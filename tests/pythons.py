@@ -1,7 +1,7 @@
-"""Runs tests on each supported Python that is installed: `make test-pythons`, with `ALL=1` all.
+"""Test runs on each installed supported Python: `make test-pythons`, with `ALL=1` all tests.
 
-Interpreters are looked for on PATH and among pyenv's. Each gets a virtual environment of its
-own, `.venv-3.N`, which is kept for the next time.
+Interpreters are found on PATH and in pyenv's folder. Each uses a virtual environment
+`.venv-3.N`, which later runs reuse.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ ROOT = Path(__file__).parents[1]
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 
 
-def interpreters() -> dict[str, str]:
-    """`{version: program}` of those that are installed and start."""
-    found = {version: _interpreter(version) for version in VERSIONS}
-    return {version: program for version, program in found.items() if program}
+def find_interpreters() -> dict[str, str]:
+    """Return the path of each interpreter that is installed and starts, by version."""
+    paths = {version: _find_interpreter(version) for version in VERSIONS}
+    return {version: path for version, path in paths.items() if path}
 
 
-def _interpreter(version: str) -> str | None:
+def _find_interpreter(version: str) -> str | None:
     folders = [Path(folder) for folder in os.get_exec_path()]
     folders += sorted(_pyenv_root().glob(f"versions/{version}.*/bin"), reverse=True)
     for folder in folders:
         program = folder / f"python{version}"
-        # pyenv's shims are there for versions that are not selected, and then fail.
-        if program.is_file() and _starts(program):
+        # pyenv has shims also for versions that are not selected; these fail to start.
+        if program.is_file() and _can_start(program):
             return str(program)
     return None
 
@@ -43,32 +43,32 @@ def _pyenv_root() -> Path:
     return Path.home() / ".pyenv"
 
 
-def _starts(program: Path) -> bool:
+def _can_start(program: Path) -> bool:
     code = "import sys, venv"
     return subprocess.run([program, "-c", code], capture_output=True).returncode == 0
 
 
 def main() -> int:
-    """Prints a line a version; 1 when the tests fail on one of them.
+    """Print the result for each version; return 1 if the tests fail on any.
 
-    The arguments are the files and folders of the tests; without any it is `make test`.
+    The arguments are test files and folders; without arguments, `make test` runs.
     """
     results: dict[str, str] = {}
-    found = interpreters()
+    paths = find_interpreters()
     for version in VERSIONS:
-        if version not in found:
+        if version not in paths:
             results[version] = "not installed"
             continue
         print(f"Python {version}", flush=True)
-        run = ["make", f"VENV=.venv-{version}", f"PYTHON={found[version]}"]
-        part = (
+        run = ["make", f"VENV=.venv-{version}", f"PYTHON={paths[version]}"]
+        target = (
             ["test-fast", f"FAST={' '.join(sys.argv[1:])}"]
             if sys.argv[1:]
             else ["test"]
         )
-        done = subprocess.run([*run, *part], cwd=ROOT)
+        done = subprocess.run([*run, *target], cwd=ROOT)
         results[version] = "failed" if done.returncode else "passed"
-    print("\n".join(f"Python {version}: {word}" for version, word in results.items()))
+    print("\n".join(f"Python {version}: {text}" for version, text in results.items()))
     return 1 if "failed" in results.values() else 0
 
 

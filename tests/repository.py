@@ -1,7 +1,7 @@
-"""This repository's own project, as far as what is installed goes.
+"""This repository's project, without the toolsets of extensions that are not installed.
 
-The core is tested without extensions, too. Where one is missing that `toolcast.yaml` lists, the
-toolsets that have a field of it are left out: what they are tried for is the extension's then.
+The core is also tested without its extensions. If an extension in `toolcast.yaml` is missing,
+toolsets with a field of that extension are omitted.
 """
 
 from __future__ import annotations
@@ -32,49 +32,49 @@ ROOT = Path(__file__).parents[1]
 _WORKSPACE: dict[str, Any] = yaml.safe_load((ROOT / "toolcast.yaml").read_text("utf-8"))
 MISSING = tuple(list_missing(_WORKSPACE["extensions"]))
 """The extensions of this repository that are not installed."""
-EXTENSIONS = tuple(one for one in _WORKSPACE["extensions"] if one not in MISSING)
-"""Those that are."""
+EXTENSIONS = tuple(name for name in _WORKSPACE["extensions"] if name not in MISSING)
+"""The extensions of this repository that are installed."""
 needs_all = pytest.mark.skipif(
     bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"
 )
-"""Marks a test of the repository as a whole, which is developed with its extensions."""
+"""Skips a test of the whole repository if an extension is not installed."""
 
 
-def _is_whole(folder: str) -> bool:
-    """Whether every field of a toolset is known; one of an extension is called like it."""
+def _is_complete(folder: str) -> bool:
+    """Return whether a toolset has no field of a missing extension (named like it)."""
     fields = yaml.safe_load((ROOT / folder / "toolset.yaml").read_text("utf-8"))
     return not {*MISSING} & {*fields}
 
 
-_FOLDERS = [folder for folder in _WORKSPACE["toolsets"] if _is_whole(folder)]
+_FOLDERS = [folder for folder in _WORKSPACE["toolsets"] if _is_complete(folder)]
 TOOLSETS = tuple(Path(folder).name for folder in _FOLDERS)
-"""The toolsets of this repository that need nothing else."""
+"""The toolsets that need no missing extension."""
 LEFT_OUT = tuple(
-    Path(one).name for one in _WORKSPACE["toolsets"] if one not in _FOLDERS
+    Path(folder).name for folder in _WORKSPACE["toolsets"] if folder not in _FOLDERS
 )
-"""Those that need an extension that is missing."""
+"""The toolsets that need a missing extension."""
 
 
 def copy_project(root: Path, *names: str) -> None:
-    """Copies the project into an empty folder: `specs` and these folders beside it."""
+    """Copy `toolcast.yaml`, `specs` and the named folders into an empty folder."""
     if not MISSING:
         shutil.copy(ROOT / "toolcast.yaml", root)
     else:
-        # What says of all toolsets what they have is no document of some of them.
-        own = {"version": 1, "toolsets": _FOLDERS, "extensions": list(EXTENSIONS)}
-        (root / "toolcast.yaml").write_text(yaml.safe_dump(own), "utf-8")
+        # Other workspace fields may describe toolsets that are omitted.
+        reduced = {"version": 1, "toolsets": _FOLDERS, "extensions": list(EXTENSIONS)}
+        (root / "toolcast.yaml").write_text(yaml.safe_dump(reduced), "utf-8")
     ignored = shutil.ignore_patterns("__pycache__", ".*", *LEFT_OUT)
     for name in ("specs", *names):
         shutil.copytree(ROOT / name, root / name, ignore=ignored)
 
 
 @cache
-def _own_copy() -> tempfile.TemporaryDirectory[str]:
+def _copy_installed_part() -> tempfile.TemporaryDirectory[str]:
     folder = tempfile.TemporaryDirectory(prefix="toolcast-project-")
     copy_project(Path(folder.name), "generated", "examples")
     return folder
 
 
 def own_project() -> Path:
-    """The folder of the project: this repository, or a copy of what needs nothing else."""
-    return Path(_own_copy().name) if MISSING else ROOT
+    """Return this repository, or a copy without toolsets of missing extensions."""
+    return Path(_copy_installed_part().name) if MISSING else ROOT

@@ -1,7 +1,7 @@
-"""Files are opened for writing, and deleted, in one module of each distribution that does it.
+"""File access rule: only `safe_folder` writes and deletes, only `safe_file` reads paths.
 
-So is the reading of files by their paths, which must not wait for a pipe. The modules of the
-three distributions are read, and each way around those modules is found.
+Reading through `safe_file` never blocks on a pipe. The source of all three distributions is
+searched for other ways to open, change or delete a file.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from tests.module_graph import DISTRIBUTIONS, parse_source
 
 WRITERS = {"toolcast_runtime/core/safe_folder.py"}
 READER = "toolcast_runtime/core/safe_file.py"
-# Through importlib, which also reads out of an archive.
+# They read package data through importlib, which also works in an archive.
 OTHER_READERS = {
     "toolcast_runtime/core/definitions/definitions.py",
     "toolcast_runtime/external/listing.py",
     "toolcast_runtime/resources/mcp_definitions.py",
     "toolcast/commands/init/init.py",
 }
-ELSEWHERE = {
-    # SQLite opens its file itself, which the runtime's writer has made.
+EXCEPTIONS = {
+    # SQLite opens the database itself, after `safe_folder` has created the file.
     ("toolcast_runtime/ledger/sqlite_ledger.py", "sqlite3.connect"),
-    # The terminal that a person sits at, by the name that it has for every process.
+    # Opens the controlling terminal, /dev/tty.
     ("toolcast_runtime/cli/terminal.py", "os.open"),
-    # The file that takes everything, and has nothing.
+    # Opens /dev/null.
     ("toolcast/commands/generate/server_process.py", "os.open"),
     ("toolcast_runtime/stdio/process.py", "os.open"),
-    # An archive is put together in memory.
+    # Builds an archive in memory.
     ("toolcast/commands/package.py", "import zipfile"),
-    # Servers whose calls are compared run in temporary folders.
+    # Runs the compared servers in temporary folders.
     ("toolcast/mcp_client/recorded_calls.py", "import shutil"),
     ("toolcast/mcp_client/recorded_calls.py", "import tempfile"),
     ("toolcast/mcp_client/recorded_calls.py", "os.mkdir"),
-    # `check --preflight` builds the project's wheel from a copy in a temporary folder.
+    # Builds the wheel for `check --preflight` from a copy in a temporary folder.
     ("toolcast/wheel_contents.py", "import shutil"),
     ("toolcast/wheel_contents.py", "import tempfile"),
     ("toolcast/wheel_contents.py", "import zipfile"),
 }
 
-OF_OS = frozenset(
+OS_NAMES = frozenset(
     "chmod chown lchmod lchown link makedirs mkdir mkfifo mknod remove removedirs rename"
     " renames replace rmdir symlink truncate unlink utime open popen system".split()
 )
-# Methods of pathlib and of streams; those of `Folder` have other names.
+# Methods of pathlib and of streams; no method of `Folder` has one of these names.
 METHODS = frozenset(
     "chmod hardlink_to lchmod mkdir open_file rename rmdir symlink_to touch truncate"
     " unlink write_bytes write_text extractall FileHandler RotatingFileHandler"
@@ -61,17 +61,17 @@ READS = frozenset(["read_bytes", "read_text"])
 
 
 @cache
-def opened() -> dict[str, list[tuple[str, str]]]:
-    """What every module of the distributions opens, as `ways` tells it."""
+def list_accesses() -> dict[str, list[tuple[str, str]]]:
+    """Return the file accesses in each module of the distributions, by its path."""
     return {
-        path.relative_to(package.parent).as_posix(): list(ways(parse_source(path)))
+        path.relative_to(package.parent).as_posix(): [*find_access(parse_source(path))]
         for package in DISTRIBUTIONS.values()
         for path in sorted(package.rglob("*.py"))
     }
 
 
-def ways(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """`write` or `read`, and the words that do it, of everything that opens a file."""
+def find_access(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield `write` or `read`, and the expression, for each file access in a module."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -83,40 +83,40 @@ def ways(tree: ast.Module) -> Iterator[tuple[str, str]]:
             if (node.module or "").partition(".")[0] in MODULES:
                 yield "write", f"from {node.module} import"
             names = {alias.name for alias in node.names}
-            if node.module in ("os", "io", "posix", "nt") and names & {*OF_OS, "*"}:
-                yield "write", f"from {node.module} import {names & OF_OS}"
+            if node.module in ("os", "io", "posix", "nt") and names & {*OS_NAMES, "*"}:
+                yield "write", f"from {node.module} import {names & OS_NAMES}"
         elif isinstance(node, ast.Attribute):
-            yield from _of_attribute(node)
+            yield from _find_attribute_access(node)
         elif isinstance(node, ast.Call):
-            yield from _of_call(node)
+            yield from _find_call_access(node)
         elif isinstance(node, ast.Name) and node.id in ("open", "__import__"):
             yield ("read" if node.id == "open" else "write"), node.id
 
 
-def _of_attribute(node: ast.Attribute) -> Iterator[tuple[str, str]]:
-    if node.attr not in {*OF_OS, *METHODS, *READS, "connect", "open"}:
+def _find_attribute_access(node: ast.Attribute) -> Iterator[tuple[str, str]]:
+    if node.attr not in {*OS_NAMES, *METHODS, *READS, "connect", "open"}:
         return
     words = ast.unparse(node)
     if isinstance(node.value, ast.Name) and node.value.id == "os":
-        if node.attr in OF_OS:
+        if node.attr in OS_NAMES:
             yield "write", words
     elif node.attr in METHODS or words == "sqlite3.connect":
         yield "write", words
     elif words.startswith("files(__package__)"):
-        return  # What a package has with it.
+        return  # Package data.
     elif node.attr in READS or words in ("io.open", "builtins.open"):
         yield "read", words
 
 
-def _of_call(node: ast.Call) -> Iterator[tuple[str, str]]:
+def _find_call_access(node: ast.Call) -> Iterator[tuple[str, str]]:
     function = node.func
     name = getattr(function, "id", None) or getattr(function, "attr", "")
     if name not in ("getattr", "setattr", "open", "fdopen", "replace"):
         return
     words = ast.unparse(node)
     if name in ("getattr", "setattr") and ast.unparse(node.args[0]) == "os":
-        wanted = node.args[1]
-        if not isinstance(wanted, ast.Constant) or wanted.value in OF_OS:
+        attribute = node.args[1]
+        if not isinstance(attribute, ast.Constant) or attribute.value in OS_NAMES:
             yield "write", words
     if not isinstance(function, ast.Attribute):
         mode = _argument(node, 1, "mode")
@@ -127,14 +127,14 @@ def _of_call(node: ast.Call) -> Iterator[tuple[str, str]]:
         yield ("write" if _may_write(_argument(node, 0, "mode")) else "read"), words
     if name == "fdopen" and _may_write(_argument(node, 1, "mode")):
         yield "write", words
-    # That of texts takes two arguments, that of dataclasses and times keywords.
+    # `str.replace` has two arguments; for dataclasses and times it has keywords.
     if name == "replace" and len(node.args) == 1 and not node.keywords:
         yield "write", words
 
 
-def _argument(node: ast.Call, place: int, name: str) -> ast.expr | None:
-    if len(node.args) > place:
-        return node.args[place]
+def _argument(node: ast.Call, index: int, name: str) -> ast.expr | None:
+    if len(node.args) > index:
+        return node.args[index]
     return next((word.value for word in node.keywords if word.arg == name), None)
 
 
@@ -145,30 +145,33 @@ def _may_write(mode: ast.expr | None) -> bool:
     return not isinstance(text, str) or bool(set(text) & set("wax+"))
 
 
-def broken(name: str, found_ways: Iterable[tuple[str, str]]) -> list[str]:
-    """What a module does that belongs into another one."""
-    found = []
-    for kind, words in found_ways:
-        if name in (*WRITERS, READER) or (name, words) in ELSEWHERE:
+def find_violations(name: str, accesses: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the accesses that the module `name` may not make."""
+    violations = []
+    for kind, words in accesses:
+        if name in (*WRITERS, READER) or (name, words) in EXCEPTIONS:
             continue
         if kind == "read" and name in OTHER_READERS:
             continue
-        found.append(f"{name}: {words}")
-    return found
+        violations.append(f"{name}: {words}")
+    return violations
 
 
-def test_only_the_writers_open_for_writing_and_delete() -> None:
-    assert [line for name in opened() for line in broken(name, opened()[name])] == []
+def test_only_the_safe_modules_open_change_and_delete_files() -> None:
+    accesses = list_accesses()
+    assert [
+        line for name in accesses for line in find_violations(name, accesses[name])
+    ] == []
 
 
-def test_the_exceptions_are_needed() -> None:
-    there = opened()
+def test_every_exception_to_the_rule_is_still_used() -> None:
+    accesses = list_accesses()
     for name in (*WRITERS, READER):
-        assert ("write", "os.open") in there[name], name
+        assert ("write", "os.open") in accesses[name], name
     for name in OTHER_READERS:
-        assert "read" in {kind for kind, _ in there[name]}, name
-    for name, words in ELSEWHERE:
-        assert ("write", words) in there[name], name
+        assert "read" in {kind for kind, _ in accesses[name]}, name
+    for name, words in EXCEPTIONS:
+        assert ("write", words) in accesses[name], name
 
 
 @pytest.mark.parametrize(
@@ -226,8 +229,8 @@ def test_the_exceptions_are_needed() -> None:
         "__import__('shutil')",
     ],
 )
-def test_a_module_that_goes_around_them_is_found(line: str) -> None:
-    assert broken("toolcast/planted.py", ways(ast.parse(line))) != []
+def test_direct_file_access_is_a_violation(line: str) -> None:
+    assert find_violations("toolcast/planted.py", find_access(ast.parse(line))) != []
 
 
 @pytest.mark.parametrize(
@@ -243,5 +246,5 @@ def test_a_module_that_goes_around_them_is_found(line: str) -> None:
         "os.fdopen(number)",
     ],
 )
-def test_what_opens_nothing_is_not_found(line: str) -> None:
-    assert broken("toolcast/planted.py", ways(ast.parse(line))) == []
+def test_call_without_direct_file_access_is_no_violation(line: str) -> None:
+    assert find_violations("toolcast/planted.py", find_access(ast.parse(line))) == []

@@ -1,4 +1,4 @@
-"""What is data cannot be changed by whoever is given it."""
+"""Dataclasses of the three distributions are frozen, except listed ones."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from tests.module_graph import DISTRIBUTIONS
 
 _DATACLASS = re.compile(r"^@dataclass(\(.*\))?\n(?:@.*\n)*class (\w+)", re.MULTILINE)
-# They are filled in step by step, by the one who makes them.
-GROWING = {
+# Their creator fills them in step by step.
+MUTABLE = {
     "CallContext",
     "DiskDifferences",
     "ProcessExit",
     "ExpressionScope",
-    # Python sets the traceback of an exception.
+    # Python sets the traceback of a raised exception.
     "RequestRefusedError",
     "GraphNode",
     "McpSpecPlan",
@@ -26,13 +26,13 @@ GROWING = {
 }
 
 
-def test_dataclasses_are_frozen() -> None:
-    growing = {
+def test_all_dataclasses_except_the_listed_ones_are_frozen() -> None:
+    mutable = {
         name
         for package in DISTRIBUTIONS.values()
         for file in package.rglob("*.py")
         for settings, name in _DATACLASS.findall(file.read_text("utf-8"))
         if "frozen=True" not in settings
     }
-    assert growing - GROWING == set()
-    assert GROWING - growing == set(), "these are frozen now"
+    assert mutable - MUTABLE == set()
+    assert MUTABLE - mutable == set(), "these are frozen now"

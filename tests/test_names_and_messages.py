@@ -1,7 +1,7 @@
 """Style rules for names, messages and docs that ruff cannot check; see CONTRIBUTING.md.
 
-Each finder yields one line for a violation. The first tests run it on planted examples, the
-others on the packages and the docs.
+Each finder yields a line per violation. The first tests run the finders on examples, the others
+on the packages and the docs.
 """
 
 from __future__ import annotations
@@ -94,6 +94,7 @@ def is_bad_function_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def find_bad_variable(name: str, line: int) -> Iterator[str]:
+    """Yield the violations in the name of a variable, a parameter or a limit."""
     if LIMIT.search(name):
         yield f"{line}: limit `{name}`: use MAX, MIN or TIMEOUT_S"
     if name.strip("_") in BARE and name not in ALLOWED_VARIABLES:
@@ -152,7 +153,7 @@ def list_sources() -> list[Path]:
         ("MAX_TOOLS = ALMOST = 1", 0),
     ],
 )
-def test_bad_names_are_found(code: str, count: int) -> None:
+def test_find_bad_names_counts_the_violations(code: str, count: int) -> None:
     assert len(list(find_bad_names(ast.parse(code)))) == count
 
 
@@ -169,11 +170,11 @@ def test_bad_names_are_found(code: str, count: int) -> None:
         ("a former name", 1),
     ],
 )
-def test_bad_words_are_found(text: str, count: int) -> None:
+def test_find_bad_words_counts_the_violations(text: str, count: int) -> None:
     assert len(list(find_bad_words(text))) == count
 
 
-def test_messages_are_the_strings_that_are_not_docstrings() -> None:
+def test_list_messages_omits_docstrings_and_strings_without_spaces() -> None:
     code = '"""A module."""\nLIMIT = 1\n"""A limit."""\nraise E(f"a message {LIMIT} b c")\n'
     assert [text for _, text in list_messages(ast.parse(code))] == [
         "a message ",
@@ -181,7 +182,7 @@ def test_messages_are_the_strings_that_are_not_docstrings() -> None:
     ]
 
 
-def test_names_follow_the_style() -> None:
+def test_names_in_the_packages_follow_the_style_rules() -> None:
     violations = [
         f"{file.relative_to(ROOT)}:{line}"
         for file in list_sources()
@@ -190,7 +191,7 @@ def test_names_follow_the_style() -> None:
     assert not violations, "\n".join(violations)
 
 
-def test_messages_follow_the_style() -> None:
+def test_messages_in_the_packages_use_no_forbidden_words() -> None:
     violations = [
         f"{file.relative_to(ROOT)}:{number}: {problem}"
         for file in list_sources()
@@ -200,7 +201,7 @@ def test_messages_follow_the_style() -> None:
     assert not violations, "\n".join(violations)
 
 
-def test_docs_follow_the_style() -> None:
+def test_docs_use_no_forbidden_words_outside_code() -> None:
     violations = [
         f"{file.relative_to(ROOT)}: {problem}"
         for pattern in DOCS

@@ -1,4 +1,4 @@
-"""The distributions use public names of other packages alone."""
+"""Private names: no distribution uses a private name of another package."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 
 from tests.module_graph import DISTRIBUTIONS, load_modules, parse_source
 
-# Documented, although their names begin so: those of modules, and what named tuples and
-# nodes of syntax trees have.
+# Documented names that begin with `_`: functions of modules, and attributes of named tuples
+# and of syntax tree nodes.
 PUBLIC = {"os._exit", "sys._getframe"}
 PUBLIC_ATTRIBUTES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
-# Nothing public parses a regular expression.
+# No public module parses a regular expression.
 EXCEPTIONS = {"re._constants", "re._parser"}
 NO_PUBLIC_NAME = {
     # mcp 2.3: only the connection outlives a request, and only it knows the client's log level.
@@ -31,8 +31,8 @@ def is_private(name: str) -> bool:
 
 
 @cache
-def own_names(source: ast.Module) -> set[str]:
-    """The private names that a module and its classes have."""
+def find_own_names(source: ast.Module) -> set[str]:
+    """Return the private names that a module and its classes define."""
     names = set[str]()
     for node in ast.walk(source):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -49,45 +49,45 @@ def own_names(source: ast.Module) -> set[str]:
     return {name for name in names if is_private(name)}
 
 
-def foreign_names(source: ast.Module, own: str) -> dict[str, str]:
-    """What a module imports from other packages, by the names that it has here."""
-    found = dict[str, str]()
+def find_foreign_imports(source: ast.Module, own: str) -> dict[str, str]:
+    """Return the imports from other packages: the full name by the local name."""
+    imports = dict[str, str]()
     for node in ast.walk(source):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 name = alias.asname or alias.name.partition(".")[0]
-                found[name] = alias.name if alias.asname else name
+                imports[name] = alias.name if alias.asname else name
         elif isinstance(node, ast.ImportFrom) and not node.level:
             for alias in node.names:
-                found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    return {name: path for name, path in found.items() if _top(path) != own}
+                imports[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    return {name: path for name, path in imports.items() if _root(path) != own}
 
 
-def private_uses(
+def find_uses(
     source: ast.Module, own: str, inherited: Collection[str] = ()
 ) -> Iterator[str]:
-    """`line: what` for each private name of another package that a module uses.
+    """Yield `line: expression` for each private name of another package.
 
-    An attribute is another package's when the object comes from one, or when nothing in the
-    module has an attribute of that name. One of `self` may be inherited.
+    An attribute is foreign if its object is imported from another package, or if the module
+    does not define the name. Attributes of `self` may be inherited.
     """
-    foreign = foreign_names(source, own)
-    names = own_names(source)
+    foreign = find_foreign_imports(source, own)
+    names = find_own_names(source)
     for node in ast.walk(source):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            for path in _imported(node):
-                is_foreign = _top(path) != own and path not in EXCEPTIONS
+            for path in _list_imported_names(node):
+                is_foreign = _root(path) != own and path not in EXCEPTIONS
                 if is_foreign and any(map(is_private, path.split("."))):
                     yield f"{node.lineno}: import of {path}"
         elif isinstance(node, ast.Attribute) and is_private(node.attr):
-            whole = ast.unparse(node)
-            root = foreign.get(whole.partition(".")[0])
+            expression = ast.unparse(node)
+            root = foreign.get(expression.partition(".")[0])
             is_public = (
-                whole in PUBLIC | NO_PUBLIC_NAME or node.attr in PUBLIC_ATTRIBUTES
+                expression in PUBLIC | NO_PUBLIC_NAME or node.attr in PUBLIC_ATTRIBUTES
             )
-            is_inherited = whole == f"self.{node.attr}" and node.attr in inherited
+            is_inherited = expression == f"self.{node.attr}" and node.attr in inherited
             if not is_public and (root or not (node.attr in names or is_inherited)):
-                yield f"{node.lineno}: {whole}"
+                yield f"{node.lineno}: {expression}"
         elif (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
@@ -101,37 +101,37 @@ def private_uses(
             yield f"{node.lineno}: {ast.unparse(node)}"
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
-    """The dotted names that a statement imports from elsewhere."""
+def _list_imported_names(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """Yield the dotted names of absolute imports."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif not node.level:
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def _top(path: str) -> str:
+def _root(path: str) -> str:
     return path.partition(".")[0]
 
 
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS)
-def test_no_private_name_of_another_package_is_used(distribution: str) -> None:
-    every = load_modules()
-    own = [each for each in every.values() if each.distribution == distribution]
+def test_no_foreign_private_name_is_used(distribution: str) -> None:
+    modules = load_modules()
+    own = [each for each in modules.values() if each.distribution == distribution]
     assert own
-    wrong = [
+    violations = [
         f"{each.file.relative_to(Path(__file__).parents[1])}:{use}"
         for each in own
-        for use in private_uses(
+        for use in find_uses(
             parse_source(each.file),
             distribution,
             {
                 name
-                for imported in each.imports & every.keys()
-                for name in own_names(parse_source(every[imported].file))
+                for imported in each.imports & modules.keys()
+                for name in find_own_names(parse_source(modules[imported].file))
             },
         )
     ]
-    assert not wrong, "\n".join(wrong)
+    assert not violations, "\n".join(violations)
 
 
 @pytest.mark.parametrize(
@@ -147,12 +147,12 @@ def test_no_private_name_of_another_package_is_used(distribution: str) -> None:
         "def f(loop):\n    return loop._selector",
         "def f(process):\n    return getattr(process, '_transport', None)",
         "import asyncio\nasyncio._own",
-        # A name of another module's class makes no foreign one our own.
+        # Only attributes of `self` may be inherited.
         "def f(thing):\n    return thing._inherited",
     ],
 )
-def test_a_private_use_is_found(text: str) -> None:
-    assert list(private_uses(ast.parse(text), "toolcast_runtime", {"_inherited"}))
+def test_foreign_private_name_is_a_violation(text: str) -> None:
+    assert list(find_uses(ast.parse(text), "toolcast_runtime", {"_inherited"}))
 
 
 @pytest.mark.parametrize(
@@ -167,5 +167,5 @@ def test_a_private_use_is_found(text: str) -> None:
         "def f(function):\n    return function.__wrapped__",
     ],
 )
-def test_an_own_or_documented_name_is_no_private_use(text: str) -> None:
-    assert not list(private_uses(ast.parse(text), "toolcast_runtime", {"_inherited"}))
+def test_own_inherited_or_documented_name_is_no_violation(text: str) -> None:
+    assert not list(find_uses(ast.parse(text), "toolcast_runtime", {"_inherited"}))

@@ -1,7 +1,7 @@
 """Structure rules: which module may import which, and how large modules and folders may be.
 
 One test per rule; it lists every violation. Two more structure rules have files of their own:
-only the writer opens files for writing (`test_file_access.py`), and only the encoders make
+only `safe_folder` writes files (`test_file_access.py`), and only the encoders make
 `Code` (`rendering/test_code_creation.py`).
 """
 
@@ -222,7 +222,8 @@ HANDLER_FOLDER = re.compile(r"examples/\w+")
 MAX_DEPTH = 2
 
 
-def test_packages_import_in_order() -> None:
+def test_generator_packages_import_only_the_packages_in_may_import() -> None:
+    """The allowed imports have no cycle; shared command modules import no command."""
     violations = {
         f"{module.name} -> {imported}"
         for module in load_modules().values()
@@ -279,7 +280,7 @@ def test_extensions_import_only_the_extension_api() -> None:
     assert_none(violations)
 
 
-def test_the_generator_does_not_import_the_extension_api() -> None:
+def test_generator_does_not_import_the_extension_api() -> None:
     violations = {
         module.name
         for module in load_modules().values()
@@ -289,7 +290,7 @@ def test_the_generator_does_not_import_the_extension_api() -> None:
     assert_none(violations)
 
 
-def test_no_import_cycles() -> None:
+def test_modules_have_no_import_cycles() -> None:
     """Imports for types count, except in the runtime's core."""
     modules = load_modules()
     graph = {name: {*modules} & module.imports for name, module in modules.items()}
@@ -300,7 +301,7 @@ def test_no_import_cycles() -> None:
     assert_none(" <-> ".join(cycle) for cycle in find_cycles(graph))
 
 
-def test_length_of_modules() -> None:
+def test_modules_have_at_most_400_lines_of_code() -> None:
     lines = {str(file.relative_to(ROOT)): _count_code_lines(file) for file in SOURCES}
     assert_none(
         f"{name}: {count}" for name, count in lines.items() if count > _max_lines(name)
@@ -328,7 +329,7 @@ def _count_code_lines(file: Path) -> int:
     )
 
 
-def test_number_of_modules_in_a_folder() -> None:
+def test_folders_have_at_most_25_modules() -> None:
     counts = Counter(
         file.parent.relative_to(ROOT).as_posix()
         for file in SOURCES
@@ -341,7 +342,7 @@ def test_number_of_modules_in_a_folder() -> None:
     )
 
 
-def test_depth_of_folders() -> None:
+def test_modules_are_at_most_two_folders_below_their_package() -> None:
     assert_none(
         module.file.relative_to(ROOT).as_posix()
         for module in load_modules().values()
@@ -350,7 +351,7 @@ def test_depth_of_folders() -> None:
     )
 
 
-def test_init_files_define_no_functions_and_classes() -> None:
+def test_init_modules_define_no_functions_or_classes() -> None:
     assert_none(
         f"{module.name}: {node.name}"
         for module in load_modules().values()
@@ -360,7 +361,7 @@ def test_init_files_define_no_functions_and_classes() -> None:
     )
 
 
-def test_the_generator_does_not_print() -> None:
+def test_generator_does_not_call_print() -> None:
     """Findings and messages go through the commands, which know the requested format."""
     assert_none(
         f"{module.name}:{node.lineno}"
@@ -373,7 +374,7 @@ def test_the_generator_does_not_print() -> None:
     )
 
 
-def test_paths_in_the_makefile_exist() -> None:
+def test_test_paths_in_the_makefile_exist() -> None:
     paths = re.findall(
         r"(?:letta/)?tests/[\w./]+", (ROOT / "Makefile").read_text("utf-8")
     )
@@ -381,7 +382,7 @@ def test_paths_in_the_makefile_exist() -> None:
     assert_none({path for path in paths if not (ROOT / path).exists()})
 
 
-def test_no_file_contains_a_path_of_this_machine() -> None:
+def test_no_committed_file_contains_the_repository_or_home_path() -> None:
     done = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
     )

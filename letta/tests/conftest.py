@@ -16,23 +16,23 @@ from letta.tests.real.server import letta_server
 from letta.tests.stage import Stage, start_stage
 from letta.tests.toy import HANDLERS, TOOLS, TOOLSET, make_toy, toy
 from tests.conftest import (
-    _cache_of_the_tests,
-    _ledger_of_the_tests,
-    in_time,
+    _use_temporary_cache,
+    _use_temporary_ledger,
     mypy_cache,
     outside,
     project_copy,
     pytest_collection,
     pytest_xdist_auto_num_workers,
+    time_limit,
 )
 from tests.conftest import make_project as make_any_project
 
 # Fixtures and hooks of the core's tests that these tests also use.
 __all__ = [
-    "_cache_of_the_tests",
-    "_ledger_of_the_tests",
+    "_use_temporary_cache",
+    "_use_temporary_ledger",
     "clean_letta",
-    "in_time",
+    "time_limit",
     "make_any_project",
     "make_toy",
     "mypy_cache",

@@ -1,4 +1,4 @@
-"""The benchmarks' page shows what was measured; nothing here looks at a clock."""
+"""Benchmark scripts: statistics, pages and test data, without time limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import jsonschema_rs
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-NAMES = tuple(
+SCRIPTS = tuple(
     "page picture results paired clients real_lists workspaces openapi generation generators"
     " importing loops servers loop_rounds other_pythons selection sessions turns watching".split()
 )
@@ -23,16 +23,16 @@ NAMES = tuple(
 
 @pytest.fixture
 def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
-    """The modules of the folder, which are scripts and no package."""
+    """The modules of `benchmarks/`, which is not a package, by name."""
     monkeypatch.syspath_prepend(str(FOLDER))
-    before = {name: sys.modules.pop(name) for name in NAMES if name in sys.modules}
-    yield {name: importlib.import_module(name) for name in NAMES}
-    for name in NAMES:
+    saved = {name: sys.modules.pop(name) for name in SCRIPTS if name in sys.modules}
+    yield {name: importlib.import_module(name) for name in SCRIPTS}
+    for name in SCRIPTS:
         sys.modules.pop(name, None)
-    sys.modules.update(before)
+    sys.modules.update(saved)
 
 
-def test_the_committed_page_and_picture_show_what_was_measured(
+def test_committed_benchmark_page_and_chart_match_the_stored_results(
     modules: dict[str, Any],
 ) -> None:
     page, results = modules["page"], modules["results"]
@@ -41,75 +41,76 @@ def test_the_committed_page_and_picture_show_what_was_measured(
     assert page.PICTURE.read_text("utf-8") == page.page_picture(parts)
 
 
-def test_a_ratio_is_the_median_of_the_ratios_within_rounds(
-    modules: dict[str, Any],
-) -> None:
+def test_compare_returns_median_per_round_ratios(modules: dict[str, Any]) -> None:
     paired = modules["paired"]
     samples = {
         "a": [paired.Sample(seconds, 1.0, 1.0) for seconds in (1.0, 8.0, 3.0)],
         "b": [paired.Sample(seconds, 2.0, 1.0) for seconds in (1.0, 2.0, 1.0)],
     }
-    row = paired.compare("work", samples, "a", "b")
-    assert (row.processor, row.clock, row.rounds) == (3.0, 0.5, 3)
-    assert row.one_seconds == (3.0, 1.0)
+    result = paired.compare("work", samples, "a", "b")
+    assert (result.processor, result.clock, result.rounds) == (3.0, 0.5, 3)
+    assert result.one_seconds == (3.0, 1.0)
 
 
-def row(modules: dict[str, Any], clock: float) -> Any:
+def make_row(modules: dict[str, Any], clock: float) -> Any:
+    """Return a result row with a wall-clock ratio."""
     return modules["paired"].Row(
         "work", "a <b>", "c", 4.0, clock, (3.0, 3.0), (2.0, 2.0), 50.0, 7
     )
 
 
-def test_a_command_has_its_own_memory_and_not_that_of_its_caller(
+def test_measured_peak_memory_excludes_the_parent_process(
     modules: dict[str, Any], tmp_path: Path
 ) -> None:
     paired = modules["paired"]
-    held = bytearray(200_000_000)
+    allocated = bytearray(200_000_000)
     nothing = paired.Command("nothing", [sys.executable, "-c", "pass"], str(tmp_path))
     sample = paired.run_in_turn([nothing], 1)["nothing"][0]
     assert 0 < sample.processor < sample.clock + 1
-    assert sample.peak < len(held) / 2**21
+    assert sample.peak < len(allocated) / 2**21
 
 
-def test_seconds_stand_by_the_size_of_specs_where_it_is_known(
+def test_results_page_shows_seconds_per_megabyte_if_the_spec_size_is_known(
     modules: dict[str, Any],
 ) -> None:
-    part = modules["results"].Part([row(modules, 1.0)], specs={"work": 2_000_000})
+    part = modules["results"].Part([make_row(modules, 1.0)], specs={"work": 2_000_000})
     text = modules["page"].results({"generation": part})
     assert "| work | a <b> | 3.0 | 3.0 | 1.5 | 4.0 x c | 50 MiB |" in text
 
 
-def test_a_part_comes_back_from_json_as_it_was(
+def test_stored_results_are_equal_after_reading_the_json_file(
     modules: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     results = modules["results"]
     monkeypatch.setattr(results, "KEPT", tmp_path / "measured.json")
     part = results.Part(
-        [row(modules, 1.5)], tables=[], wrote={"a": [1, 2]}, measured="2026-01-01"
+        [make_row(modules, 1.5)], tables=[], wrote={"a": [1, 2]}, measured="2026-01-01"
     )
     results.keep("servers", part)
     assert results.kept(results.KEPT) == {"servers": part}
 
 
-def test_the_page_says_faster_and_slower_the_right_way_round(
+def test_page_shows_ratio_4_as_faster_and_ratio_one_half_as_slower(
     modules: dict[str, Any],
 ) -> None:
-    part = modules["results"].Part([row(modules, 4.0), row(modules, 0.5)])
+    part = modules["results"].Part([make_row(modules, 4.0), make_row(modules, 0.5)])
     text = modules["page"].page({"generators": part})
     assert "| **4.0 x faster** |" in text
     assert "| 2.0 x slower |" in text
 
 
-def test_a_bar_goes_left_where_toolcast_is_slower(modules: dict[str, Any]) -> None:
+def test_chart_bar_has_class_slower_below_ratio_1_and_escapes_names(
+    modules: dict[str, Any],
+) -> None:
     picture = modules["picture"]
-    faster, slower = row(modules, 4.0), row(modules, 0.5)
+    faster, slower = make_row(modules, 4.0), make_row(modules, 0.5)
     assert 'class="faster"' in picture.picture([faster])
     assert 'class="slower"' not in picture.picture([faster])
     assert 'class="slower"' in picture.picture([slower])
     assert "a &lt;b&gt;" in picture.picture([replace(faster, work="x")])
 
 
-def test_real_tools_are_as_many_as_are_asked_for_and_share_no_name(
+def test_real_tools_returns_the_requested_count_without_duplicate_names(
     modules: dict[str, Any],
 ) -> None:
     lists = modules["real_lists"]
@@ -118,7 +119,7 @@ def test_real_tools_are_as_many_as_are_asked_for_and_share_no_name(
     assert tools == lists.real_tools(1_271)
 
 
-def test_tools_that_are_said_anew_keep_their_schemas_whole(
+def test_reworded_tools_have_new_descriptions_and_valid_schemas(
     modules: dict[str, Any],
 ) -> None:
     tools = modules["real_lists"].real_tools(1_271)
@@ -127,33 +128,35 @@ def test_tools_that_are_said_anew_keep_their_schemas_whole(
         schema = tool["inputSchema"]
         assert jsonschema_rs.meta.is_valid(schema)
         assert {*schema.get("required", ())} <= {*schema["properties"]}
-    # Names that were two stay two: a turn has as many properties as the tools themselves.
+    # Rewording must not merge properties: each variant has as many as the original.
     properties = [len(tool["inputSchema"]["properties"]) for tool in tools]
-    turn = next(n for n in range(50, 200) if properties[:n] == properties[n : 2 * n])
-    assert 2 * turn < len(tools)
+    size = next(n for n in range(50, 200) if properties[:n] == properties[n : 2 * n])
+    assert 2 * size < len(tools)
 
 
-def test_the_documents_for_other_generators_refer_to_what_they_hold(
+def test_openapi_documents_for_other_generators_have_no_dangling_references(
     modules: dict[str, Any], tmp_path: Path
 ) -> None:
     tools = modules["real_lists"].real_tools(400)
     document, definitions = modules["openapi"].write_documents(tmp_path, tools)
-    whole = json.loads(Path(document).read_text("utf-8"))
-    assert len(whole["paths"]) == 400
-    found = references(whole) | {
+    openapi = json.loads(Path(document).read_text("utf-8"))
+    assert len(openapi["paths"]) == 400
+    references = collect_references(openapi) | {
         name.replace("#/$defs/", "#/components/schemas/")
-        for name in references(json.loads(Path(definitions).read_text("utf-8")))
+        for name in collect_references(json.loads(Path(definitions).read_text("utf-8")))
     }
-    known = {f"#/components/schemas/{name}" for name in whole["components"]["schemas"]}
-    assert found <= known
+    known = {
+        f"#/components/schemas/{name}" for name in openapi["components"]["schemas"]
+    }
+    assert references <= known
     assert len(known) >= 400
 
 
-def references(node: Any) -> set[str]:
-    """The targets of every `$ref` below a node."""
+def collect_references(node: Any) -> set[str]:
+    """Return the targets of all `$ref` keys in a JSON value."""
     if isinstance(node, dict):
         own = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
-        return own.union(*map(references, node.values()))
+        return own.union(*map(collect_references, node.values()))
     if isinstance(node, list):
-        return set().union(*map(references, node))
+        return set().union(*map(collect_references, node))
     return set()

@@ -14,7 +14,12 @@ import shutil
 import sys
 from pathlib import Path
 
-from tests.node_programs import cache_folder, install_node, install_packages, set_up
+from tests.node_programs import (
+    cache_folder,
+    install_if_missing,
+    install_node,
+    install_packages,
+)
 
 __all__ = ["find_chromium", "get_axe_script"]
 
@@ -44,7 +49,7 @@ def main() -> int:
         return 1
     folder = _folder()
     commands = [install_node(folder), install_packages(folder, AXE)]
-    return set_up(folder, get_axe_script().exists, commands)
+    return install_if_missing(folder, get_axe_script().exists, commands)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`action.yml` and the workflow of a new project: their form, and the steps as bash runs them."""
+"""GitHub Action and workflow template: validity, and the action's steps run by bash."""
 
 from __future__ import annotations
 
@@ -24,52 +24,55 @@ from toolcast import __version__
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
-# Answers as `gh api` does, and notes what it was asked.
+# A fake `gh api`: logs its arguments and prints the existing comments.
 GH = """\
 #!/bin/bash
-echo "$@" >> "$ASKED"
+echo "$@" >> "$GH_LOG"
 case "$*" in
-  *--paginate*) [ ! -f "$THERE" ] || jq -r "${@: -1}" "$THERE" ;;
-  *--input*) [ -z "$REFUSED" ] || { echo "HTTP 403" >&2; exit 1; } ;;
+  *--paginate*) [ ! -f "$GH_COMMENTS" ] || jq -r "${@: -1}" "$GH_COMMENTS" ;;
+  *--input*) [ -z "$GH_REFUSES_WRITES" ] || { echo "HTTP 403" >&2; exit 1; } ;;
 esac
 """
 
 
-def _schema(name: str) -> Any:
+def load_schema(name: str) -> Any:
+    """Return a vendored JSON Schema of check-jsonschema."""
     folder = files("check_jsonschema") / "builtin_schemas" / "vendor"
     return json.loads((folder / f"{name}.json").read_text("utf-8"))
 
 
-def test_the_action_is_valid_by_the_schema_of_actions() -> None:
-    jsonschema.Draft7Validator(_schema("github-actions")).validate(ACTION)
+def test_action_yml_is_valid_against_the_github_action_schema() -> None:
+    jsonschema.Draft7Validator(load_schema("github-actions")).validate(ACTION)
 
 
-@pytest.mark.parametrize("below", ["", "services/agent"])
-def test_the_workflow_of_a_new_project_is_valid(tmp_path: Path, below: str) -> None:
+@pytest.mark.parametrize("subfolder", ["", "services/agent"])
+def test_workflow_created_by_init_is_valid_against_the_github_schema(
+    tmp_path: Path, subfolder: str
+) -> None:
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
-    project = tmp_path / below
+    project = tmp_path / subfolder
     project.mkdir(parents=True, exist_ok=True)
     assert toolcast(project, "init", "--name", "demo").returncode == 0
     [workflow] = (tmp_path / ".github" / "workflows").iterdir()
     value = yaml.safe_load(workflow.read_text("utf-8"))
-    jsonschema.Draft7Validator(_schema("github-workflows")).validate(
-        {"on" if key is True else key: inner for key, inner in value.items()}
+    jsonschema.Draft7Validator(load_schema("github-workflows")).validate(
+        {"on" if key is True else key: entry for key, entry in value.items()}
     )
 
 
-def test_no_step_has_an_expression_in_its_script() -> None:
-    """Whoever names a branch would write the script."""
+def test_action_scripts_contain_no_github_expressions() -> None:
+    """An expression such as a branch name could inject code into the script."""
     assert [name for name, step in STEPS.items() if "${{" in step.get("run", "")] == []
 
 
-def test_the_page_tells_each_input() -> None:
+def test_ci_page_lists_every_action_input_in_order() -> None:
     page = (ROOT / "docs" / "ci.md").read_text("utf-8")
     table = page.partition("| Input |")[2].partition("\n\n")[0]
     first = "".join(re.findall(r"^\|([^|]*)\|", table, re.M))
     assert re.findall(r"`([\w-]+)`", first) == list(ACTION["inputs"])
 
 
-def test_the_action_installs_the_version_that_it_is_of() -> None:
+def test_action_and_ci_page_pin_the_current_version() -> None:
     major, minor, patch = __version__.split(".")
     install = ACTION["inputs"]["install"]["default"]
     assert f"toolcast>={major}.{minor},<{major}.{int(minor) + 1}" in install
@@ -78,17 +81,18 @@ def test_the_action_installs_the_version_that_it_is_of() -> None:
     assert f"rev: v{major}.{minor}.{patch}\n" in page
 
 
-def git(folder: Path, *words: str) -> str:
+def git(folder: Path, *arguments: str) -> str:
+    """Run git with a test identity and return its output."""
     identity = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
-    done = subprocess.run(
-        ["git", *identity, *words], cwd=folder, capture_output=True, text=True
+    result = subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
 
 
 class Runner:
-    """Runs steps of the action as a pull request's runner does."""
+    """Fake GitHub runner: executes single steps of the action with their variables."""
 
     def __init__(self, folder: Path, project: Path) -> None:
         self.folder, self.project = folder, project
@@ -99,12 +103,11 @@ class Runner:
         gh.chmod(0o755)
 
     def run(self, name: str, env: Mapping[str, str]) -> tuple[int, str]:
-        bin_ = Path(sys.executable).parent
+        """Run a step; return its exit code and output, and add to `outputs`."""
+        scripts = Path(sys.executable).parent
         output = self.folder / "output"
         output.write_text("")
-        path = (
-            f"{self.folder / 'bin'}{os.pathsep}{bin_}{os.pathsep}{os.environ['PATH']}"
-        )
+        path = f"{self.folder / 'bin'}{os.pathsep}{scripts}{os.pathsep}{os.environ['PATH']}"
         step = STEPS[name]
         temporary = self.folder / "temp"
         temporary.mkdir(exist_ok=True)
@@ -113,7 +116,7 @@ class Runner:
             "${{ runner.temp }}": temporary,
         }
         constants = {k: v for k, v in step["env"].items() if "${{" not in v}
-        done = subprocess.run(
+        result = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
             cwd=folders[step.get("working-directory", "${{ inputs.project }}")],
             env={
@@ -123,9 +126,9 @@ class Runner:
                 "GITHUB_STEP_SUMMARY": str(self.folder / "summary.md"),
                 "GITHUB_REPOSITORY": "acme/shop",
                 "REPORTS": str(self.folder / "reports"),
-                "ASKED": str(self.folder / "asked"),
-                "THERE": str(self.folder / "there"),
-                "REFUSED": "",
+                "GH_LOG": str(self.folder / "requests"),
+                "GH_COMMENTS": str(self.folder / "existing"),
+                "GH_REFUSES_WRITES": "",
                 **constants,
                 **env,
             },
@@ -134,12 +137,12 @@ class Runner:
         )  # fmt: skip
         rows = output.read_text().splitlines()
         self.outputs |= dict(row.split("=", 1) for row in rows)
-        return done.returncode, done.stdout + done.stderr
+        return result.returncode, result.stdout + result.stderr
 
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
-    """A checkout whose branch has changed a tool, and whose `origin/main` has not."""
+    """A runner for a checkout that removes a tool which `origin/main` still has."""
     origin, work = tmp_path / "origin", tmp_path / "work"
     project = origin / "agent"
     project.mkdir(parents=True)
@@ -168,18 +171,18 @@ DIFF = {
     "BEFORE": "",
 }
 COMMENT = {"GH_TOKEN": "x", "PROJECT": "agent", "NUMBER": "7", "OLD": "", "NEW": ""}
-needs_jq = pytest.mark.skipif(
-    not shutil.which("jq"), reason="a runner of GitHub has jq"
-)
+needs_jq = pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installed")
 
 
 @pytest.mark.slow
 @needs_jq
-def test_a_pull_request_is_annotated_summed_up_and_commented(runner: Runner) -> None:
-    code, said = runner.run("Check and diff", DIFF)
-    assert code == 0, said
-    assert "::error file=agent/specs/demo/toolset.yaml,line=1" in said
-    assert "title=tool/removed" in said
+def test_pull_request_gets_annotations_summary_sarif_and_one_updated_comment(
+    runner: Runner,
+) -> None:
+    code, output = runner.run("Check and diff", DIFF)
+    assert code == 0, output
+    assert "::error file=agent/specs/demo/toolset.yaml,line=1" in output
+    assert "title=tool/removed" in output
     assert runner.outputs == {"failing": "1", "code": "1"}
     summary = (runner.folder / "summary.md").read_text()
     assert "### Tool changes" in summary and "### Tool specs" in summary
@@ -192,41 +195,41 @@ def test_a_pull_request_is_annotated_summed_up_and_commented(runner: Runner) -> 
     assert runner.run("Comment", COMMENT)[0] == 0
     body = json.loads((runner.folder / "reports" / "comment.json").read_text())["body"]
     assert body.startswith("<!-- toolcast YWdlbnQ= -->\n### Tool changes")
-    asked = (runner.folder / "asked").read_text().splitlines()
-    assert "--method POST repos/acme/shop/issues/7/comments" in asked[-1]
-    # The next run renews the comment that is there.
+    requests = (runner.folder / "requests").read_text().splitlines()
+    assert "--method POST repos/acme/shop/issues/7/comments" in requests[-1]
+    # The next run updates the existing comment.
     mark = body.partition("\n")[0]
-    there = [
+    existing = [
         (41, mark, "User", "NONE"),
         (42, mark, "Bot", "NONE"),
         (43, "hi", "Bot", ""),
     ]
     comments = [
         {"id": id_, "body": text, "user": {"type": kind}, "author_association": role}
-        for id_, text, kind, role in there
+        for id_, text, kind, role in existing
     ]
-    (runner.folder / "there").write_text(json.dumps(comments))
+    (runner.folder / "existing").write_text(json.dumps(comments))
     assert runner.run("Comment", COMMENT)[0] == 0
-    asked = (runner.folder / "asked").read_text().splitlines()
-    assert "--method PATCH repos/acme/shop/issues/comments/42" in asked[-1]
-    # A fork's token may not write; the run goes on.
-    code, said = runner.run("Comment", {**COMMENT, "REFUSED": "1"})
-    assert code == 0 and "::notice::" in said
+    requests = (runner.folder / "requests").read_text().splitlines()
+    assert "--method PATCH repos/acme/shop/issues/comments/42" in requests[-1]
+    # The token of a fork cannot write comments; this does not fail the step.
+    code, output = runner.run("Comment", {**COMMENT, "GH_REFUSES_WRITES": "1"})
+    assert code == 0 and "::notice::" in output
 
 
 @pytest.mark.slow
 @needs_jq
-def test_a_shallow_checkout_says_what_to_set(runner: Runner) -> None:
+def test_shallow_checkout_fails_and_suggests_fetch_depth_0(runner: Runner) -> None:
     shallow = runner.folder / "shallow"
     url = f"file://{runner.project.parent}"
     git(runner.folder, "clone", "--quiet", "--depth", "1", url, str(shallow))
     runner.project = shallow / "agent"
-    code, said = runner.run("Check and diff", {**DIFF, "BASE": "release"})
+    code, output = runner.run("Check and diff", {**DIFF, "BASE": "release"})
     assert code == 0
     assert runner.outputs["code"] == "2"
-    assert "`fetch-depth: 0` for actions/checkout" in said
-    # Nobody reads from the comment that all is well.
-    assert "::error title=toolcast diff::The comparison failed" in said
+    assert "`fetch-depth: 0` for actions/checkout" in output
+    # The comment must report the failure, not an absence of changes.
+    assert "::error title=toolcast diff::The comparison failed" in output
     assert runner.outputs["failing"] == ""
     assert runner.run("Comment", COMMENT)[0] == 0
     body = json.loads((runner.folder / "reports" / "comment.json").read_text())["body"]
@@ -235,7 +238,7 @@ def test_a_shallow_checkout_says_what_to_set(runner: Runner) -> None:
 
 @pytest.mark.slow
 @needs_jq
-def test_after_a_push_the_commit_before_it_is_compared(runner: Runner) -> None:
+def test_push_is_compared_with_the_commit_before_it(runner: Runner) -> None:
     before = git(runner.project, "rev-parse", "HEAD~1")
     code, _ = runner.run("Check and diff", {**DIFF, "BASE": "", "BEFORE": before})
     assert code == 0 and runner.outputs["failing"] == "1"
@@ -246,23 +249,25 @@ def test_after_a_push_the_commit_before_it_is_compared(runner: Runner) -> None:
 
 @pytest.mark.slow
 @needs_jq
-def test_force_push_explains_how_to_compare(runner: Runner) -> None:
-    code, said = runner.run("Check and diff", {**DIFF, "BEFORE": "1" * 40})
-    assert code == 0 and runner.outputs == {"failing": "", "code": "2"}, said
-    assert "After a force push, the previous commit is in no branch." in said
-    assert "Set `against` to a branch" in said
+def test_comparison_after_force_push_fails_and_suggests_the_against_input(
+    runner: Runner,
+) -> None:
+    code, output = runner.run("Check and diff", {**DIFF, "BEFORE": "1" * 40})
+    assert code == 0 and runner.outputs == {"failing": "", "code": "2"}, output
+    assert "After a force push, the previous commit is in no branch." in output
+    assert "Set `against` to a branch" in output
 
 
-def plant_programs(checkout: Path, ran: Path) -> None:
-    """Add files that run a program if Python or git trusts the checkout."""
+def plant_programs(checkout: Path, evidence: Path) -> None:
+    """Commit files that create `evidence` if Python or git runs code of the checkout."""
     project = checkout / "agent"
-    python = f"open({str(ran)!r}, 'a').write(__name__)\nraise SystemExit\n"
+    python = f"open({str(evidence)!r}, 'a').write(__name__)\nraise SystemExit\n"
     for name in ("pip", "toolcast", "click", "yaml", "sitecustomize", "usercustomize"):
         (project / f"{name}.py").write_text(python)
     program = checkout / "program.sh"
-    program.write_text(f"#!/bin/sh\necho $0 >> {ran}\n")
+    program.write_text(f"#!/bin/sh\necho $0 >> {evidence}\n")
     program.chmod(0o755)
-    # A project folder that is a bare repository: git without a guard reads its settings.
+    # Make the project a bare repository, whose settings git reads by default.
     for name in ("objects", "refs"):
         (project / name).mkdir()
         (project / name / "keep").write_text("")
@@ -286,9 +291,11 @@ def plant_programs(checkout: Path, ran: Path) -> None:
     (project / "big.bin").write_text(pointer)
     git(checkout, "add", "--force", ".")
     git(checkout, "commit", "--quiet", "-m", "Plant programs")
-    # Settings and hooks of the checkout itself, as a step before the action can leave them.
-    own = checkout / ".git/config"
-    own.write_text(own.read_text() + settings.replace("bare = true", "bare = false"))
+    # Steps before the action can leave settings and hooks in the checkout itself.
+    config = checkout / ".git/config"
+    config.write_text(
+        config.read_text() + settings.replace("bare = true", "bare = false")
+    )
     for hook in ("post-checkout", "reference-transaction", "post-index-change"):
         shutil.copy(program, checkout / ".git/hooks" / hook)
 
@@ -296,28 +303,28 @@ def plant_programs(checkout: Path, ran: Path) -> None:
 @pytest.mark.slow
 @needs_jq
 @pytest.mark.parametrize("before", [False, True])
-def test_steps_run_no_code_of_the_pull_request(
+def test_action_executes_no_code_from_the_pull_request(
     runner: Runner, before: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Jobs set such variables for their own tests.
+    # CI jobs often set these variables for their own tests.
     for name in ("PYTHONPATH", "MYPYPATH"):
         monkeypatch.setenv(name, f".{os.pathsep}{runner.project}")
-    ran = runner.folder / "ran"
+    evidence = runner.folder / "evidence"
     previous = git(runner.project, "rev-parse", "HEAD~1")
-    plant_programs(runner.project.parent, ran)
+    plant_programs(runner.project.parent, evidence)
     install = ACTION["inputs"]["install"]["default"]
-    # The package is installed already; pip must not look for another version.
-    code, said = runner.run("Install", {"INSTALL": install, "PIP_NO_INDEX": "1"})
-    assert code == 0, said
+    # The package is already installed; pip must not download another version.
+    code, output = runner.run("Install", {"INSTALL": install, "PIP_NO_INDEX": "1"})
+    assert code == 0, output
     inputs = {**DIFF, "BEFORE": previous if before else ""}
-    code, said = runner.run("Check and diff", inputs)
-    assert code == 0, said
-    assert not ran.exists(), ran.read_text()
-    assert runner.outputs["failing"] == "1", said
+    code, output = runner.run("Check and diff", inputs)
+    assert code == 0, output
+    assert not evidence.exists(), evidence.read_text()
+    assert runner.outputs["failing"] == "1", output
 
 
-def lists(folder: Path) -> None:
-    """Two files, of which the new one has lost a parameter."""
+def write_tool_lists(folder: Path) -> None:
+    """Write `old.json` and `new.json`; the new one lacks the parameter `cc`."""
     for name, properties in (("old", {"to": {}, "cc": {}}), ("new", {"to": {}})):
         schema = {"properties": properties, "additionalProperties": False}
         tools = [{"name": "send", "description": "Sends.", "inputSchema": schema}]
@@ -326,72 +333,74 @@ def lists(folder: Path) -> None:
 
 @needs_jq
 @pytest.mark.slow
-def test_two_lists_are_compared_without_a_project(tmp_path: Path) -> None:
+def test_two_tool_list_files_are_compared_without_a_project(tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
-    lists(folder)
+    write_tool_lists(folder)
     runner = Runner(tmp_path, folder)
-    sides = {"OLD": "old.json", "NEW": "new.json"}
-    code, said = runner.run("Check and diff", {**DIFF, **sides})
-    assert code == 0, said
+    files = {"OLD": "old.json", "NEW": "new.json"}
+    code, output = runner.run("Check and diff", {**DIFF, **files})
+    assert code == 0, output
     assert runner.outputs == {"failing": "1", "code": "1"}
-    assert "title=parameter/property-removed" in said
+    assert "title=parameter/property-removed" in output
     assert [file.name for file in (tmp_path / "reports/sarif").iterdir()] == [
         "diff.sarif"
     ]
-    assert runner.run("Comment", {**COMMENT, "PROJECT": ".", **sides})[0] == 0
+    assert runner.run("Comment", {**COMMENT, "PROJECT": ".", **files})[0] == 0
     body = json.loads((tmp_path / "reports" / "comment.json").read_text())["body"]
     assert "### Tool changes" in body and "Tool specs" not in body
-    # What is accepted does not fail.
-    entry = "rule: parameter/property-removed, tool: send, reason: Nobody copies."
+    # A change listed in the accept file does not fail.
+    entry = "rule: parameter/property-removed, tool: send, reason: Nothing sends it."
     (folder / "ours.yaml").write_text(f"version: 1\naccept: [{{{entry}}}]\n")
-    accepted = {**DIFF, **sides, "ACCEPT_FILE": "ours.yaml"}
+    accepted = {**DIFF, **files, "ACCEPT_FILE": "ours.yaml"}
     assert runner.run("Check and diff", accepted)[0] == 0
     assert runner.outputs == {"failing": "0", "code": "0"}
 
 
-HOSTILE = [
-    "$(touch ran)",
-    "`touch ran`",
-    "x; touch ran",
+HOSTILE_VALUES = [
+    "$(touch evidence)",
+    "`touch evidence`",
+    "x; touch evidence",
     "--help",
     "-x:new.json",
     "--against=main",
-    '"; touch ran; "',
+    '"; touch evidence; "',
     "* new.json",
     "::error::x",
 ]
 INPUTS = ["NEW", "OLD", "ACCEPT_FILE", "FAIL_ON"]
 
 
-# Each one of both at once, and all pairs in the slow suite.
+# The fast suite tries every value and every input; the slow suite tries all pairs.
 @pytest.mark.rows(3)
 @needs_jq
 @pytest.mark.parametrize(
-    ("hostile", "given"),
+    ("hostile", "variable"),
     [
         pytest.param(
             hostile, name, marks=[] if (i + j) % len(INPUTS) == 0 else pytest.mark.slow
         )
-        for i, hostile in enumerate(HOSTILE)
+        for i, hostile in enumerate(HOSTILE_VALUES)
         for j, name in enumerate(INPUTS)
     ],
 )
-def test_a_hostile_input_is_a_word(tmp_path: Path, hostile: str, given: str) -> None:
+def test_hostile_action_input_fails_the_comparison_and_is_not_executed(
+    tmp_path: Path, hostile: str, variable: str
+) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
-    lists(folder)
+    write_tool_lists(folder)
     runner = Runner(tmp_path, folder)
-    inputs = {**DIFF, "OLD": "old.json", "NEW": "new.json", given: hostile}
-    code, said = runner.run("Check and diff", inputs)
-    assert code == 0, said
-    assert runner.outputs["code"] == "2", said
-    assert "The comparison failed" in said
-    assert not re.search(r"^::error::x", said, re.M)
-    assert not list(tmp_path.rglob("ran"))
+    inputs = {**DIFF, "OLD": "old.json", "NEW": "new.json", variable: hostile}
+    code, output = runner.run("Check and diff", inputs)
+    assert code == 0, output
+    assert runner.outputs["code"] == "2", output
+    assert "The comparison failed" in output
+    assert not re.search(r"^::error::x", output, re.M)
+    assert not list(tmp_path.rglob("evidence"))
 
 
-def test_scripts_run_no_git() -> None:
+def test_action_scripts_do_not_run_git_directly() -> None:
     scripts = "".join(step.get("run", "") for step in STEPS.values())
     assert not re.findall(r"(?m)^[^#\n]*\bgit\b(?! command)", scripts)
 
@@ -399,10 +408,10 @@ def test_scripts_run_no_git() -> None:
 @pytest.mark.slow
 @needs_jq
 @pytest.mark.parametrize(("generate", "code"), [("true", "0"), ("false", "1")])
-def test_a_project_that_commits_no_outputs_is_reviewed(
+def test_generate_input_lets_projects_without_committed_outputs_pass(
     tmp_path: Path, generate: str, code: str
 ) -> None:
-    """One of imported specs, for one."""
+    """Imported specs, for example, have no generated files in the repository."""
     project = tmp_path / "work"
     project.mkdir()
     git(project, "init", "--quiet", "-b", "main")
@@ -412,6 +421,6 @@ def test_a_project_that_commits_no_outputs_is_reviewed(
     git(project, "add", ".")
     git(project, "commit", "--quiet", "-m", "base")
     runner = Runner(tmp_path, project)
-    given = {**DIFF, "AGAINST": "HEAD", "GENERATE": generate}
-    assert runner.run("Check and diff", given)[0] == 0
+    inputs = {**DIFF, "AGAINST": "HEAD", "GENERATE": generate}
+    assert runner.run("Check and diff", inputs)[0] == 0
     assert runner.outputs["code"] == code

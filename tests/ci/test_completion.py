@@ -1,4 +1,4 @@
-"""What a shell is told to complete, by Click's own protocol."""
+"""Shell completion: candidates for commands, options and project names."""
 
 from __future__ import annotations
 
@@ -16,99 +16,96 @@ from click.shell_completion import BashComplete
 from toolcast.commands.command_group import main
 
 TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
-Make = Callable[..., Any]
+MakeProject = Callable[..., Any]
 
 
 @pytest.fixture
-def project(make_project: Make) -> Iterator[Any]:
-    made = make_project({"delegate": TOOL, "delete": TOOL, "watch": TOOL})
-    with contextlib.chdir(made.root):
-        yield made
+def project(make_project: MakeProject) -> Iterator[Any]:
+    """A project with the tools delegate, delete and watch, as the working directory."""
+    project = make_project({"delegate": TOOL, "delete": TOOL, "watch": TOOL})
+    with contextlib.chdir(project.root):
+        yield project
 
 
-def completed(*words: str) -> list[str]:
-    """What the last of the words is completed to."""
+def complete(*arguments: str) -> list[str]:
+    """Return the completions of the last argument."""
     completion = BashComplete(main, {}, "toolcast", "_TOOLCAST_COMPLETE")
-    return [one.value for one in completion.get_completions([*words[:-1]], words[-1])]
+    items = completion.get_completions([*arguments[:-1]], arguments[-1])
+    return [item.value for item in items]
 
 
-def test_commands(project: Any) -> None:
-    assert completed("di") == ["diff"]
-    assert {"rename", "remove"} <= set(completed("re"))
-    assert completed("--ver") == ["--version"]
+def test_command_names_and_global_options_are_completed(project: Any) -> None:
+    assert complete("di") == ["diff"]
+    assert {"rename", "remove"} <= set(complete("re"))
+    assert complete("--ver") == ["--version"]
 
 
-def test_options_and_their_values(project: Any) -> None:
-    assert completed("diff", "--fo") == ["--format"]
-    assert completed("diff", "--format", "s") == ["sarif"]
-    assert completed("schema", "d") == ["definitions", "diff"]
+def test_command_options_and_option_values_are_completed(project: Any) -> None:
+    assert complete("diff", "--fo") == ["--format"]
+    assert complete("diff", "--format", "s") == ["sarif"]
+    assert complete("schema", "d") == ["definitions", "diff"]
 
 
 @pytest.mark.parametrize("command", ["rename", "remove"])
-def test_tools(project: Any, command: str) -> None:
-    assert completed(command, "del") == ["delegate", "delete"]
+def test_rename_and_remove_complete_tool_names(project: Any, command: str) -> None:
+    assert complete(command, "del") == ["delegate", "delete"]
 
 
-def test_toolsets(project: Any) -> None:
-    assert completed("new", "--toolset", "t") == ["toy"]
-    assert completed("tokens", "--toolset", "t") == ["toy"]
-    assert completed("select", "--toolset", "t") == ["toy"]
+def test_toolset_option_completes_toolset_names(project: Any) -> None:
+    assert complete("new", "--toolset", "t") == ["toy"]
+    assert complete("tokens", "--toolset", "t") == ["toy"]
+    assert complete("select", "--toolset", "t") == ["toy"]
 
 
-def test_rules_of_findings_and_of_changes(project: Any) -> None:
-    assert "tool/removed" in completed("explain", "tool/")
-    assert "schema/required-unknown" in completed("explain", "schema/req")
+def test_explain_completes_rule_ids_and_change_ids(project: Any) -> None:
+    assert "tool/removed" in complete("explain", "tool/")
+    assert "schema/required-unknown" in complete("explain", "schema/req")
 
 
-def test_specs_with_errors_and_odd_names_are_no_reason_to_fail(project: Any) -> None:
+def test_completion_does_not_fail_on_invalid_yaml_files(project: Any) -> None:
     project.write("specs/toy/toolset.yaml", "[")
     (project.root / "specs" / "toy" / "de\nx.yaml").write_text("{")
-    assert completed("rename", "de") == ["delegate", "delete"]
-    assert completed("new", "--toolset", "") == []
+    assert complete("rename", "de") == ["delegate", "delete"]
+    assert complete("new", "--toolset", "") == []
     for text in ("toolsets: 1\n", "toolsets: [/etc, ../x, nowhere, 1]\n", "{"):
         project.write("toolcast.yaml", text)
-        assert completed("rename", "de") == []
+        assert complete("rename", "de") == []
 
 
-def test_no_name_is_code_for_the_shell(project: Any) -> None:
-    """A shell puts what is chosen into the command line, where it is run."""
-    for name in (
-        "del$(touch x)",
-        "del`x`",
-        "del;x",
-        "del x",
-        "del'x",
-        "-del",
-        "del\\x",
-    ):
+def test_completion_omits_names_with_shell_metacharacters(project: Any) -> None:
+    """The shell inserts a completion into the command line, where it could be executed."""
+    names = ("del$(touch x)", "del`x`", "del;x", "del x", "del'x", "-del", "del\\x")
+    for name in names:
         (project.root / "specs" / "toy" / f"{name}.yaml").write_text("{")
-    assert completed("rename", "de") == ["delegate", "delete"]
-    assert completed("rename", "-d") == []
+    assert complete("rename", "de") == ["delegate", "delete"]
+    assert complete("rename", "-d") == []
     project.edit("specs/toy/toolset.yaml", "name: toy", "name: 'to$(x)'")
-    assert completed("new", "--toolset", "") == []
+    assert complete("new", "--toolset", "") == []
 
 
-def test_outside_of_a_project(tmp_path: Path) -> None:
+def test_completion_outside_a_project_has_commands_but_no_tools(tmp_path: Path) -> None:
     with contextlib.chdir(tmp_path):
-        assert completed("rename", "de") == []
-        assert completed("di") == ["diff"]
+        assert complete("rename", "de") == []
+        assert complete("di") == ["diff"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_gets_its_function(tmp_path: Path, shell: str) -> None:
-    done = subprocess.run(
+def test_completion_script_is_printed_for_bash_zsh_and_fish(
+    tmp_path: Path, shell: str
+) -> None:
+    result = subprocess.run(
         [sys.executable, "-c", "from toolcast.commands.main import main; main()"],
         cwd=tmp_path,
         env={**os.environ, "_TOOLCAST_COMPLETE": f"{shell}_source"},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    assert f"_TOOLCAST_COMPLETE={shell}_complete" in done.stdout
+    assert result.returncode == 0, result.stderr
+    assert f"_TOOLCAST_COMPLETE={shell}_complete" in result.stdout
 
 
-LOADED = """
+PRINT_HEAVY_IMPORTS = """
 import sys
 from click.shell_completion import BashComplete
 from toolcast.commands.command_group import main
@@ -119,22 +116,24 @@ print(sorted(heavy & set(sys.modules)))
 """
 
 
-def test_names_are_found_without_loading_specs(project: Any) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED], capture_output=True, text=True
+def test_name_completion_imports_no_heavy_modules(project: Any) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", PRINT_HEAVY_IMPORTS], capture_output=True, text=True
     )
-    assert done.stdout.strip() == "[]", done.stderr
+    assert result.stdout.strip() == "[]", result.stderr
 
 
-def test_clients_and_kinds(make_project: Make) -> None:
-    made = make_project(
+def test_tokens_options_complete_clients_toolsets_and_client_kinds(
+    make_project: MakeProject,
+) -> None:
+    project = make_project(
         {"watch": TOOL},
         toolset="targets: {registry: {}}\nclients: {agent: {}, other: {}}\n",
     )
-    with contextlib.chdir(made.root):
-        assert completed("tokens", "--client", "a") == ["agent"]
-        assert completed("tokens", "--toolset", "") == ["toy"]
-        assert completed("tokens", "--kind", "an") == [
+    with contextlib.chdir(project.root):
+        assert complete("tokens", "--client", "a") == ["agent"]
+        assert complete("tokens", "--toolset", "") == ["toy"]
+        assert complete("tokens", "--kind", "an") == [
             "anthropic",
             "anthropic-tool-search",
         ]

@@ -29,7 +29,7 @@ SPECIAL_FILES = [
         "invalid_utf8",
     )
 ]
-pytestmark = pytest.mark.usefixtures("in_time")
+pytestmark = pytest.mark.usefixtures("time_limit")
 each_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 
 

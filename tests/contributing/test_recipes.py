@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md, followed to the letter in a copy of this repository."""
+"""Recipes of CONTRIBUTING.md, executed in a copy of this repository."""
 
 from __future__ import annotations
 
@@ -12,33 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.contributing.recipe import steps_of
+from tests.ci.test_action import git
+from tests.contributing.recipe_steps import read_steps
 from tests.repository import needs_all
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-FIELD = "Add a field of the spec language"
-# The rule comes last: what it says of specs is not what the safety tests expect.
-TITLES = ("Add a target", FIELD, "Add a rule")
-LAST = {"make test-fast", "make lint"}
+ADD_FIELD = "Add a field of the spec language"
+# The rule is added last: the safety tests do not expect its findings.
+TITLES = ("Add a target", ADD_FIELD, "Add a rule")
+FINAL_COMMANDS = {"make test-fast", "make lint"}
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), needs_all]
 
 
-def git(root: Path, *words: str) -> str:
-    done = subprocess.run(
-        ["git", "-c", "user.name=test", "-c", "user.email=test@example.org", *words],
-        cwd=root,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout
-
-
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """What the repository has now, as a repository of its own that is set up."""
+    """A copy of this repository's current files as a new repository, ready for `make`."""
     root = tmp_path / "toolcast"
     names = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     for name in filter(None, names.split("\0")):
@@ -48,38 +38,38 @@ def clone(tmp_path: Path) -> Path:
     git(root, "init", "-q")
     git(root, "add", "-A")
     git(root, "commit", "-qm", "Begin")
-    # What mypy knows of the libraries holds for the copy, too.
+    # mypy's cache for the libraries is also valid in the copy.
     if (ROOT / ".mypy_cache").is_dir():
         shutil.copytree(ROOT / ".mypy_cache", root / ".mypy_cache")
-    # The environment of this run, which imports what stands in the copy: see `do`.
-    place = root / ".venv"
-    place.mkdir()
-    for inner in Path(sys.prefix).iterdir():
-        (place / inner.name).symlink_to(inner)
-    (place / ".installed").unlink(missing_ok=True)
-    (place / ".installed").touch()
+    # Use the current environment; PYTHONPATH makes it import the packages of the copy.
+    environment = root / ".venv"
+    environment.mkdir()
+    for entry in Path(sys.prefix).iterdir():
+        (environment / entry.name).symlink_to(entry)
+    (environment / ".installed").unlink(missing_ok=True)
+    (environment / ".installed").touch()
     return root
 
 
 @pytest.fixture
-def do(clone: Path) -> Callable[[str], str]:
-    """Runs one line, which has to succeed, and gives what it prints."""
+def run_line(clone: Path) -> Callable[[str], str]:
+    """A function that runs a shell line, asserts that it succeeds and returns its stdout."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "MAKE"))}
     folders = [str(clone / name) for name in ("generator", "runtime", "letta")]
     env["PYTHONPATH"] = os.pathsep.join(folders)
 
-    def follow(line: str) -> str:
-        done = subprocess.run(
+    def run(line: str) -> str:
+        result = subprocess.run(
             ["bash", "-c", line], cwd=clone, env=env, capture_output=True, text=True
         )
-        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-        return done.stdout
+        assert result.returncode == 0, f"{line}\n{result.stdout}{result.stderr}"
+        return result.stdout
 
-    return follow
+    return run
 
 
-def see_changed_files_alone(root: Path, changed: set[str]) -> None:
-    """Leaves the other files out of what black looks at: `make lint` has seen them."""
+def format_only_changed_files(root: Path, changed: set[str]) -> None:
+    """Exclude all other files from black, because `make lint` already covers them."""
     settings = root / "pyproject.toml"
     text = settings.read_text(encoding="utf-8")
     names = "|".join(sorted(map(re.escape, changed)))
@@ -89,56 +79,57 @@ def see_changed_files_alone(root: Path, changed: set[str]) -> None:
     (root / ".venv" / ".installed").touch()
 
 
-def test_each_thing_is_added_as_the_page_says(
-    clone: Path, do: Callable[[str], str]
+def test_contributing_recipes_add_a_target_a_field_and_a_rule(
+    clone: Path, run_line: Callable[[str], str]
 ) -> None:
-    """What all end with is run once, when all are there."""
-    said: dict[str, str] = {}
+    """The commands that end every recipe run only once, after the last recipe."""
+    output: dict[str, str] = {}
     changed: dict[str, set[str]] = {}
-    last = set()
+    final_commands = set()
     for title in TITLES:
-        said[title] = ""
-        for step in steps_of(PAGE, title):
+        output[title] = ""
+        for step in read_steps(PAGE, title):
             if step.path:
                 step.edit(clone)
                 continue
             for line in step.text.splitlines():
-                if line in LAST:
-                    last.add(line)
+                if line in FINAL_COMMANDS:
+                    final_commands.add(line)
                 else:
-                    said[title] += do(line)
+                    output[title] += run_line(line)
         git(clone, "add", "-A")
         changed[title] = set(git(clone, "diff", "--cached", "--name-only").split())
         git(clone, "commit", "-qm", title)
-    assert last == LAST
-    see_changed_files_alone(clone, set().union(*changed.values()))
-    for line in sorted(LAST):
-        do(line)
+    assert final_commands == FINAL_COMMANDS
+    format_only_changed_files(clone, set().union(*changed.values()))
+    for line in sorted(FINAL_COMMANDS):
+        run_line(line)
 
-    assert "- `delegate_task`: " in said["Add a target"]
+    assert "- `delegate_task`: " in output["Add a target"]
     assert changed["Add a target"] > {
         "generated/molecule/overview.md",
         "docs/targets.md",
         "docs/spec.md",
     }
     note = "note: prompt/title-repeats: the title repeats the summary"
-    assert note in said["Add a rule"]
+    assert note in output["Add a rule"]
     assert "tests/rules/prompt/title-repeats/expected.txt" in changed["Add a rule"]
     assert "docs/rules.md" in changed["Add a rule"]
-    assert "did you mean `main`?" in said[FIELD]
-    assert "did you mean `queue`?" in said[FIELD]
-    assert {name for name in changed[FIELD] if name.startswith("generator/")} == {
+    assert "did you mean `main`?" in output[ADD_FIELD]
+    assert "did you mean `queue`?" in output[ADD_FIELD]
+    assert {name for name in changed[ADD_FIELD] if name.startswith("generator/")} == {
         "generator/toolcast/spec_language/tool.language.yaml",
         "generator/toolcast/model/model.py",
         "generator/toolcast/targets/registry.py",
     }
-    # The generated tests compare the new field, without another step.
+    # The generated tests also compare the new field, without another step.
     file = clone / "generated/ren/tools/search_t4.json"
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace('"queue": "main"', '"queue": "slow"'), "utf-8")
     tests = f"{file.parents[1]}/test_snapshots.py"
-    one = "definition_matches_spec and search_t4"
-    compared = do(f".venv/bin/python -m pytest -q {tests} -k '{one}' || true")
+    selection = "definition_matches_spec and search_t4"
+    pytest_line = f".venv/bin/python -m pytest -q {tests} -k '{selection}' || true"
+    compared = run_line(pytest_line)
     file.write_text(text, "utf-8")
     assert "search_t4: `queue` differs from the specs" in compared
     page = (clone / "docs/spec.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Specs of lists of tools, as `toolcast import` writes them."""
+"""Workspaces with the specs that `toolcast import` writes for tool lists."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _TARGETS = "targets:\n  mcp: {}\n  registry: {}\n  snapshots: {}\n"
 def import_lists(
     root: Path, lists: Mapping[str, str], targets: Sequence[str] = ("mcp", "registry")
 ) -> None:
-    """A workspace with one toolset a list; `lists` has JSON texts by toolset name."""
+    """Write a workspace with one toolset for each JSON tool list, by toolset name."""
     for name, text in lists.items():
-        # By itself: what the toolsets before it hold need not be checked again.
+        # Plan in an empty workspace, so that earlier toolsets are not checked again.
         with TemporaryDirectory() as empty:
             source = parse_source(text.encode(), name)
             edit = plan_import(Workspace(empty, (), ()), source, name).edit
@@ -32,8 +32,9 @@ def import_lists(
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_bytes(data)
         toolset = root / "specs" / name / "toolset.yaml"
-        given = "".join(["targets:\n", *(f"  {target}: {{}}\n" for target in targets)])
-        toolset.write_text(toolset.read_text("utf-8").replace(_TARGETS, given), "utf-8")
+        section = "".join(["targets:\n", *(f"  {name}: {{}}\n" for name in targets)])
+        text = toolset.read_text("utf-8").replace(_TARGETS, section)
+        toolset.write_text(text, "utf-8")
     folders = json.dumps([f"specs/{name}" for name in lists])
     (root / WORKSPACE_FILE).write_text(f"version: 1\ntoolsets: {folders}\n", "utf-8")
 
@@ -44,5 +45,5 @@ def import_tools(
     tools: Sequence[Mapping[str, Any]],
     targets: Sequence[str] = ("mcp", "registry"),
 ) -> None:
-    """A workspace with one toolset, of these tools."""
+    """Write a workspace with one toolset that has the given tools."""
     import_lists(root, {name: json.dumps(tools)}, targets)

@@ -1,4 +1,4 @@
-"""Lists made to break a generator; no real server is as unkind."""
+"""Tool lists with extreme text, numbers, keys, names and schemas."""
 
 from __future__ import annotations
 
@@ -33,55 +33,23 @@ _NUMBERS = """[0, -1, 1, 1.0, -1.0, 9007199254740993, -9223372036854775809,
     100.0, 12345678.9, 5e-324, 1.7976931348623157e308]"""
 
 _PROPERTIES = [
-    "$x",
-    "$ref",
-    "from",
-    "a-b",
-    "__x",
-    "_x",
-    "self",
-    "class",
-    "None",
-    "match",
-    "type",
+    *"$x $ref from a-b __x _x self class None match type".split(),
     "a b",
-    "a.b",
-    "ñ",
-    "ß",
-    "日",
-    "1",
+    *"a.b ñ ß 日 1".split(),
     "",
-    "name",
-    "arguments",
-    "print",
-    "@type",
+    *"name arguments print @type".split(),
     "x" * 90,
-    "properties",
-    "required",
-    "enum",
-    "description",
-    "default",
-    "True",
-    "__class__",
-    '"',
-    "'",
-    "\\",
+    *"properties required enum description default True __class__ \" ' \\".split(),
     "\n",
-    "{{x}}",
-    "yes",
-    "no",
-    "012",
-    "null",
-    "~",
-    "<<",
-    "=",
+    *"{{x}} yes no 012 null ~ << =".split(),
     "- a",
     "# b",
 ]
+_OBJECT = {"type": "object"}
 
 
-def _numbers() -> str:
-    """Written by hand, because numbers are spelled in JSON in more ways than Python has."""
+def _build_number_list() -> str:
+    """Return JSON text with number spellings that `json.dumps` cannot produce."""
     return (
         '[{"name": "numbers", "description": "Numbers.", "inputSchema": {"type": "object",'
         f' "properties": {{"n": {{"enum": {_NUMBERS}, "minimum": 1.0, "maximum": 1,'
@@ -89,7 +57,7 @@ def _numbers() -> str:
     )
 
 
-def _texts() -> list[dict[str, Any]]:
+def _build_text_tools() -> list[dict[str, Any]]:
     schema = {"type": "object", "properties": {"t": {"enum": _TEXTS}}}
     return [
         {"name": f"text-{number}", "description": text, "inputSchema": schema}
@@ -97,7 +65,7 @@ def _texts() -> list[dict[str, Any]]:
     ]
 
 
-def _schemas() -> list[dict[str, Any]]:
+def _build_schema_tools() -> list[dict[str, Any]]:
     deep: Any = {}
     for _ in range(22):
         deep = {"anyOf": [{"type": "array", "items": deep}, {"not": {}}]}
@@ -113,7 +81,7 @@ def _schemas() -> list[dict[str, Any]]:
         "properties": {"root": {"$ref": "#/$defs/node", "description": "A sibling."}},
         "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}},
     }
-    bare = {"description": "", "inputSchema": {"type": "object"}}
+    bare = {"description": "", "inputSchema": _OBJECT}
     nulls = {"type": "object", "default": None, "examples": [None, [None], {"a": None}]}
     return [
         {"name": "empty", **bare},
@@ -137,40 +105,27 @@ def _schemas() -> list[dict[str, Any]]:
             "name": "booleans",
             "inputSchema": {"type": "object", "properties": {"a": True, "b": False}},
         },
-        {
-            "name": "array",
-            "inputSchema": {"type": "object"},
-            "outputSchema": {"type": "array"},
-        },
-        {"name": "anything", "inputSchema": {"type": "object"}, "outputSchema": {}},
+        {"name": "array", "inputSchema": _OBJECT, "outputSchema": {"type": "array"}},
+        {"name": "anything", "inputSchema": _OBJECT, "outputSchema": {}},
     ]
 
 
-def _keys() -> list[dict[str, Any]]:
+def _build_key_tools() -> list[dict[str, Any]]:
     hints = {"readOnlyHint": True, "destructiveHint": None, "vendor": {"a": [1.0, 1]}}
     icons = [
         {"src": "data:image/png;base64,AA==", "sizes": ["any"], "x": 1},
         {"src": "data:,"},
     ]
     return [
-        {"inputSchema": {"type": "object"}, "name": "backwards"},
-        {
-            "name": "no.description-here",
-            "title": "Title",
-            "inputSchema": {"type": "object"},
-        },
-        {
-            "name": "null",
-            "title": None,
-            "description": None,
-            "inputSchema": {"type": "object"},
-        },
+        {"inputSchema": _OBJECT, "name": "backwards"},
+        {"name": "no.description-here", "title": "Title", "inputSchema": _OBJECT},
+        {"name": "null", "title": None, "description": None, "inputSchema": _OBJECT},
         {
             "name": "all",
             "title": "",
             "description": "All.",
             "icons": icons,
-            "inputSchema": {"type": "object"},
+            "inputSchema": _OBJECT,
             "outputSchema": None,
             "annotations": hints,
             "_meta": {"a/b": None, "": [], "_meta": {}},
@@ -182,45 +137,41 @@ def _keys() -> list[dict[str, Any]]:
             "x-first": 1,
             "summary": "A key that specs have too.",
             "name": "extra-first",
-            "inputSchema": {"type": "object"},
+            "inputSchema": _OBJECT,
             "annotations": {},
             "icons": [],
             "_meta": {},
             "execution": None,
         },
-        {"name": "A" * 128, "description": "Long.", "inputSchema": {"type": "object"}},
-        *({"name": name, "inputSchema": {"type": "object"}} for name in _NAMES),
+        {"name": "A" * 128, "description": "Long.", "inputSchema": _OBJECT},
+        *({"name": name, "inputSchema": _OBJECT} for name in _ODD_NAMES),
     ]
 
 
-_NAMES = (
+_ODD_NAMES = (
     "class from None 1st - ..a __init__ con test_x conftest print TOOL a.b-c_D "
     "yes 012 1.0 1e5"
 ).split()
 
-_ALIKE = """
+_COLLIDING_NAMES = """
     get_user get-user get.user Get_User getUser getuser GETUSER get__user -  . _ A a con tool_con
     toolset tool_toolset .a tool_.a tool_a test_x tool_test_x class Class tool_class 1 n1
     LONG_ LONG- LONG. long_
 """.replace("LONG", "X" * 127).replace("long", "x" * 127).split()
 
 
-def _alike() -> list[dict[str, Any]]:
-    """Names of which several give one file or one module."""
+def _build_colliding_tools() -> list[dict[str, Any]]:
+    """Return tools whose names collide as file or module names."""
     return [
-        {
-            "name": name,
-            "description": f"Tool {index}.",
-            "inputSchema": {"type": "object"},
-        }
-        for index, name in enumerate(_ALIKE)
+        {"name": name, "description": f"Tool {index}.", "inputSchema": _OBJECT}
+        for index, name in enumerate(_COLLIDING_NAMES)
     ]
 
 
 NASTY_LISTS = {
-    "nasty_keys": json.dumps(_keys()),
-    "nasty_names": json.dumps(_alike()),
-    "nasty_numbers": _numbers(),
-    "nasty_schemas": json.dumps(_schemas()),
-    "nasty_texts": json.dumps(_texts()),
+    "nasty_keys": json.dumps(_build_key_tools()),
+    "nasty_names": json.dumps(_build_colliding_tools()),
+    "nasty_numbers": _build_number_list(),
+    "nasty_schemas": json.dumps(_build_schema_tools()),
+    "nasty_texts": json.dumps(_build_text_tools()),
 }

@@ -1,7 +1,7 @@
-"""The lists of real MCP servers, imported and generated, come back exactly over both transports.
+"""Real tool lists are served unchanged after import and generation, over stdio and HTTP.
 
-Two texts of a list are equal here when they have the same values in the same order of keys and
-numbers of the same spelling; nothing absent, empty or null may take the place of another.
+Lists are equal if values, key order and number spelling are the same; missing, empty and null
+values differ.
 """
 
 from __future__ import annotations
@@ -33,60 +33,60 @@ ROOT = HERE.parents[1]
 MODE = black.Mode(target_versions={black.TargetVersion.PY311})
 
 
-def _lists() -> dict[str, str]:
-    """The JSON text of every list by the name of its toolset."""
-    more = os.environ.get("TOOLCAST_CORPUS")
-    folders = [HERE / "mcp", HERE / "snapshots", *([Path(more)] if more else [])]
+def _read_lists() -> dict[str, str]:
+    """Return the JSON text of every list by toolset name."""
+    extra = os.environ.get("TOOLCAST_CORPUS")
+    folders = [HERE / "mcp", HERE / "snapshots", *([Path(extra)] if extra else [])]
     paths = [path for folder in folders for path in sorted(folder.glob("*.json"))]
-    texts = {_name(path.stem): path.read_text(encoding="utf-8") for path in paths}
+    texts = {_to_name(path.stem): path.read_text(encoding="utf-8") for path in paths}
     return {**texts, **NASTY_LISTS}
 
 
-def _name(stem: str) -> str:
+def _to_name(stem: str) -> str:
     return re.sub(r"[^a-z0-9_]", "_", stem.lower())
 
 
-LISTS = _lists()
+LISTS = _read_lists()
 
 
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with a toolset for each list, and what is generated from it."""
+    """A generated project with a toolset for each list."""
     root = tmp_path_factory.mktemp("lists")
     import_lists(root, LISTS)
     generate_project(root)
     return root
 
 
-# A process each; of the nasty lists one is tried at once.
-_LATER = ("server_everything", *[*NASTY_LISTS][1:])
-OVER_HTTP = [
-    pytest.param(name, marks=[pytest.mark.slow] if name in _LATER else [])
+# Each needs its own server process; the fast suite has one nasty list.
+_SLOW_NAMES = ("server_everything", *[*NASTY_LISTS][1:])
+HTTP_LISTS = [
+    pytest.param(name, marks=[pytest.mark.slow] if name in _SLOW_NAMES else [])
     for name in ("notion_mcp_server", "server_everything", *NASTY_LISTS)
 ]
 
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    loaded = ("toolcast_runtime.http", "toolcast_runtime.mcp.sdk_server")
-    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
+    preloaded = ("toolcast_runtime.http", "toolcast_runtime.mcp.sdk_server")
+    with forks(tmp_path_factory.mktemp("streams"), *preloaded) as running:
         yield running
 
 
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("name", LISTS)
-def test_stdio_server_answers_the_list_it_was_generated_from(
+def test_stdio_server_lists_exactly_the_imported_tools(
     workspace: Path, servers: Forks, name: str, era: str
 ) -> None:
-    asked = encode_requests(era, ("tools/list", {}))
-    ran = servers.run(workspace, f"generated.{name}.mcp_server", given=asked)
-    assert ran.returncode == 0, ran.stderr
-    _assert_same_tools(ran.stdout.splitlines()[-1], LISTS[name], era)
+    requests = encode_requests(era, ("tools/list", {}))
+    result = servers.run(workspace, f"generated.{name}.mcp_server", given=requests)
+    assert result.returncode == 0, result.stderr
+    _assert_same_tools(result.stdout.splitlines()[-1], LISTS[name], era)
 
 
-@pytest.mark.parametrize("name", OVER_HTTP)
-def test_http_server_answers_the_list_it_was_generated_from(
+@pytest.mark.parametrize("name", HTTP_LISTS)
+def test_http_server_lists_exactly_the_imported_tools(
     workspace: Path, name: str
 ) -> None:
     with http_server(workspace, f"generated.{name}") as server:
@@ -102,19 +102,17 @@ def test_http_server_answers_the_list_it_was_generated_from(
         for number, name in enumerate(LISTS)
     ],
 )
-def test_black_has_nothing_to_change_in_generated_python(
-    workspace: Path, name: str
-) -> None:
+def test_generated_python_is_formatted_like_black(workspace: Path, name: str) -> None:
     for path in sorted((workspace / "generated" / name).rglob("*.py")):
         source = path.read_text(encoding="utf-8")
         assert black.format_str(source, mode=MODE) == source, path
 
 
 @pytest.mark.slow
-def test_type_checker_and_linter_are_content_with_generated_python(
+def test_generated_tool_modules_pass_the_projects_ruff_and_mypy_settings(
     workspace: Path, mypy_cache: str
 ) -> None:
-    """Over the tools of three lists; the servers' few lines are checked with the project's."""
+    """Three lists suffice; the server modules are checked with the repository's own."""
     names = ("server_everything", "mcp_server_sqlite", "nasty_keys")
     folders = [f"generated/{name}/tools" for name in names]
     shutil.copy(ROOT / "pyproject.toml", workspace)
@@ -129,11 +127,13 @@ def test_type_checker_and_linter_are_content_with_generated_python(
 
 
 @pytest.mark.slow
-def test_one_server_of_1271_tools(tmp_path: Path, servers: Forks) -> None:
-    given = [tool for text in LISTS.values() for tool in _listed(_spelled(text))]
+def test_server_lists_1271_tools_unchanged(tmp_path: Path, servers: Forks) -> None:
+    tool_list = [
+        tool for text in LISTS.values() for tool in _get_tool_list(_read_exact(text))
+    ]
     tools: dict[str, Mapping[str, Any]] = {}
     for copy in itertools.count(1):
-        for tool in given:
+        for tool in tool_list:
             name = f"{tool['name'][:120]}_{copy}"
             if len(tools) < 1_271:
                 tools.setdefault(module_name(name), {**tool, "name": name})
@@ -143,52 +143,49 @@ def test_one_server_of_1271_tools(tmp_path: Path, servers: Forks) -> None:
     import_lists(tmp_path, {"many": source})
     generate_project(tmp_path)
     for era in ERAS:
-        asked = encode_requests(era, ("tools/list", {}))
-        ran = servers.run(tmp_path, "generated.many.mcp_server", given=asked)
-        live = _tools(read_json(ran.stdout.splitlines()[-1])[0]["result"])
-        wanted = _tools(json.loads(source), era)
-        assert _by_value(live) == _by_value(wanted)
+        requests = encode_requests(era, ("tools/list", {}))
+        result = servers.run(tmp_path, "generated.many.mcp_server", given=requests)
+        actual = _encode_tools(read_json(result.stdout.splitlines()[-1])[0]["result"])
+        expected = _encode_tools(json.loads(source), era)
+        assert _parse_tools(actual) == _parse_tools(expected)
 
 
-def _by_value(tools: Iterator[tuple[str, str]]) -> list[str]:
+def _parse_tools(tools: Iterator[tuple[str, str]]) -> list[str]:
     return [json.dumps(json.loads(text)) for _, text in tools]
 
 
 def _assert_same_tools(answer: str, source: str, era: str) -> None:
-    """Compares tool by tool, so that a difference is shown in few lines."""
-    # A number that YAML's versions read differently has one spelling in specs, and keeps its
-    # value and its kind: `1E2` is 100.0.
-    read = json.loads if source == NASTY_LISTS["nasty_numbers"] else _spelled
-    live = list(_tools(read(answer)["result"]))
-    wanted = list(_tools(read(source), era))
-    assert [name for name, _ in live] == [name for name, _ in wanted], era
-    for mine, theirs in zip(live, wanted, strict=True):
-        assert mine == theirs, era
+    """Compare tool by tool, so that pytest shows a short difference."""
+    # Specs normalize numbers that YAML versions read differently: `1E2` is written as 100.0.
+    read = json.loads if source == NASTY_LISTS["nasty_numbers"] else _read_exact
+    actual = list(_encode_tools(read(answer)["result"]))
+    expected = list(_encode_tools(read(source), era))
+    assert [name for name, _ in actual] == [name for name, _ in expected], era
+    for actual_tool, expected_tool in zip(actual, expected, strict=True):
+        assert actual_tool == expected_tool, era
 
 
-def _listed(value: Any) -> list[Mapping[str, Any]]:
+def _get_tool_list(value: Any) -> list[Mapping[str, Any]]:
     tools: list[Mapping[str, Any]] = (
         value if isinstance(value, list) else value["tools"]
     )
     return tools
 
 
-def _tools(value: Any, era: str = ERAS[-1]) -> Iterator[tuple[str, str]]:
-    """Each tool's name and its canonical text.
+def _encode_tools(value: Any, era: str = ERAS[-1]) -> Iterator[tuple[str, str]]:
+    """Yield each tool's name and its JSON text with exact key order and number spelling.
 
-    The one difference between the eras: clients of the older one refuse a whole list over an
-    `outputSchema` that describes no object, so it is not listed for them.
-
-    The text keeps the order of keys, and every number as it is spelled.
+    Clients of handshake versions reject a list with an `outputSchema` that is not an object,
+    so servers omit it for them.
     """
-    for tool in _listed(value):
-        shown = dict(tool)
-        schema = shown.get("outputSchema")
+    for tool in _get_tool_list(value):
+        listed = dict(tool)
+        schema = listed.get("outputSchema")
         has_root = isinstance(schema, dict) and schema.get("type") == "object"
         if era != ERAS[-1] and not has_root:
-            shown.pop("outputSchema", None)
-        yield tool["name"], encode_exact(shown)
+            listed.pop("outputSchema", None)
+        yield tool["name"], encode_exact(listed)
 
 
-def _spelled(text: str) -> Any:
+def _read_exact(text: str) -> Any:
     return read_json(text)[0]

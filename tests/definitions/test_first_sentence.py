@@ -39,7 +39,7 @@ def test_summary_is_first_sentence_on_one_line(description: str, summary: str) -
     assert extract_first_sentence(description) == summary
 
 
-def test_long_text_is_processed_in_time(in_time: None) -> None:
+def test_long_text_is_processed_in_time(time_limit: None) -> None:
     for text in ("a. " * 300_000, "." * 900_000, "\n " * 400_000, "-\n" * 400_000):
         extract_first_sentence(f"x{text}")
 

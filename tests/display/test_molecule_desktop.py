@@ -1,4 +1,4 @@
-"""The desktop tools on a real X display: what they do arrives in a real window."""
+"""Desktop tools of molecule on a real X display with real windows."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from examples.molecule import desktop, xserver
 from toolcast_runtime import ToolError
 
 PROGRAMS = ("Xvfb", "xdotool", "scrot", "xterm")
-LACKING = [program for program in PROGRAMS if shutil.which(program) is None]
+MISSING = [program for program in PROGRAMS if shutil.which(program) is None]
 pytestmark = [
     pytest.mark.display,
-    pytest.mark.skipif(bool(LACKING), reason=f"not installed: {', '.join(LACKING)}"),
+    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
 ]
 SIZE = (640, 480)
-CATCHER = ["xterm", "-geometry", "60x20+0+0", "-title", "catcher"]
+TERMINAL_COMMAND = ["xterm", "-geometry", "60x20+0+0", "-title", "catcher"]
 
 
-def _eventually(condition: Callable[[], bool], what: str) -> None:
+def _wait_until(condition: Callable[[], bool], goal: str) -> None:
+    """Poll a condition; fail with the goal after 10 seconds."""
     deadline = time.monotonic() + 10
     while not condition():
         if time.monotonic() > deadline:
-            pytest.fail(f"not within 10 seconds: {what}")
+            pytest.fail(f"not within 10 seconds: {goal}")
         time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
 def display() -> Iterator[str]:
-    """The name of an X display of its own, which ends with the tests."""
+    """The name of a virtual X display that runs during the module's tests."""
     reader, writer = os.pipe()
     screen = f"{SIZE[0]}x{SIZE[1]}x24"
     server = subprocess.Popen(
@@ -61,11 +62,11 @@ def environment(display: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture
-def typed(tmp_path: Path) -> Iterator[Path]:
-    """A file with all that arrives in a terminal window; the window has the focus."""
+def window_input(tmp_path: Path) -> Iterator[Path]:
+    """A file with the input of a terminal window that has the focus."""
     file = tmp_path / "typed"
     window = subprocess.Popen(
-        [*CATCHER, "-e", "dd", f"of={file}", "bs=1", "status=none"],
+        [*TERMINAL_COMMAND, "-e", "dd", f"of={file}", "bs=1", "status=none"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -73,18 +74,18 @@ def typed(tmp_path: Path) -> Iterator[Path]:
         "search", "--sync", "--onlyvisible", "--name", "catcher"
     )
     xserver.run_xdotool("windowfocus", "--sync", found.split()[0])
-    _eventually(file.exists, "the window reads")
+    _wait_until(file.exists, "the terminal opens its file")
     yield file
     window.terminate()
     window.wait(10)
 
 
-def _pointer() -> tuple[int, int]:
-    words = xserver.run_xdotool("getmouselocation").split()
-    return int(words[0].removeprefix("x:")), int(words[1].removeprefix("y:"))
+def _read_pointer_position() -> tuple[int, int]:
+    fields = xserver.run_xdotool("getmouselocation").split()
+    return int(fields[0].removeprefix("x:")), int(fields[1].removeprefix("y:"))
 
 
-def test_the_status_tells_the_size(display: str) -> None:
+def test_status_reports_the_display_name_and_size(display: str) -> None:
     assert desktop.desktop_status() == {
         "available": True,
         "display": display,
@@ -94,34 +95,42 @@ def test_the_status_tells_the_size(display: str) -> None:
     }
 
 
-def test_typed_text_arrives_as_it_is(typed: Path) -> None:
+def test_typed_text_with_shell_characters_arrives_unchanged(
+    window_input: Path,
+) -> None:
     text = "--help $(id) `id` 'quoted' \"a\\b\"; %s #1"
     assert desktop.desktop_type(text=text)["typed_characters"] == len(text)
     desktop.desktop_key(keys="Return")
-    _eventually(lambda: typed.read_text() == f"{text}\n", typed.read_text())
+    _wait_until(
+        lambda: window_input.read_text() == f"{text}\n", window_input.read_text()
+    )
 
 
-def test_keys_and_chords_are_pressed_in_order(typed: Path) -> None:
+def test_keys_and_chords_are_pressed_in_order(window_input: Path) -> None:
     result = desktop.desktop_key(keys="a shift+b BackSpace c Return")
     assert result["pressed"] == ["a", "shift+b", "BackSpace", "c", "Return"]
-    _eventually(lambda: typed.read_text() == "ac\n", typed.read_text())
+    _wait_until(lambda: window_input.read_text() == "ac\n", window_input.read_text())
 
 
-def test_a_click_moves_the_pointer_to_the_pixel() -> None:
-    for place in ((320, 240), (320, 240), (0, 0), (639, 479)):
-        desktop.desktop_click(x=place[0], y=place[1], button=3)
-        assert _pointer() == place
+def test_click_moves_the_pointer_to_the_exact_pixel() -> None:
+    for position in ((320, 240), (320, 240), (0, 0), (639, 479)):
+        desktop.desktop_click(x=position[0], y=position[1], button=3)
+        assert _read_pointer_position() == position
 
 
-@pytest.mark.parametrize("place", [(640, 0), (0, 480), (-1, 0)])
-def test_a_click_outside_of_the_display_is_refused(place: tuple[int, int]) -> None:
-    before = _pointer()
+@pytest.mark.parametrize("position", [(640, 0), (0, 480), (-1, 0)])
+def test_click_outside_the_display_raises_and_does_not_move_the_pointer(
+    position: tuple[int, int],
+) -> None:
+    before = _read_pointer_position()
     with pytest.raises(ToolError, match="is outside of the 640 x 480 display"):
-        desktop.desktop_click(x=place[0], y=place[1])
-    assert _pointer() == before
+        desktop.desktop_click(x=position[0], y=position[1])
+    assert _read_pointer_position() == before
 
 
-def test_a_screenshot_shows_what_has_changed(typed: Path, tmp_path: Path) -> None:
+def test_screenshot_shows_changes_and_is_saved_without_overwriting(
+    window_input: Path, tmp_path: Path
+) -> None:
     before = desktop.desktop_screenshot()
     desktop.desktop_type(text="something to see")
     changed = desktop.desktop_screenshot(path="after/typing 100%.png")
@@ -141,12 +150,12 @@ def test_a_screenshot_shows_what_has_changed(typed: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "path", ["../out.png", "/tmp/out.png", "picture.txt", ".", "a\0.png"]
 )
-def test_a_screenshot_stays_in_its_folder(path: str) -> None:
+def test_screenshot_path_must_be_a_png_inside_the_screenshot_folder(path: str) -> None:
     with pytest.raises(ToolError, match=r"is not a \.png file below"):
         desktop.desktop_screenshot(path=path)
 
 
-def test_a_url_is_opened_by_the_browser(
+def test_open_url_starts_the_configured_browser_with_the_exact_url(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = tmp_path / "browser"
@@ -166,12 +175,12 @@ def test_a_url_is_opened_by_the_browser(
 @pytest.mark.parametrize(
     "url", ["file:///etc/passwd", "javascript:alert(1)", "--help", "https://", ""]
 )
-def test_only_web_addresses_are_opened(url: str) -> None:
+def test_open_url_refuses_anything_but_http_and_https_urls(url: str) -> None:
     with pytest.raises(ToolError, match="not an http or https URL"):
         desktop.desktop_open_url(url=url)
 
 
-def test_a_browser_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_or_missing_browser_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOLECULE_BROWSER", "false")
     with pytest.raises(ToolError, match="false ended with exit code 1"):
         desktop.desktop_open_url(url="https://example.org/")
@@ -181,22 +190,22 @@ def test_a_browser_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("keys", ["NoSuchKey", "ctrl+NoSuchKey"])
-def test_an_unknown_key_is_an_error(keys: str) -> None:
+def test_unknown_key_name_raises(keys: str) -> None:
     with pytest.raises(ToolError, match="No such key name"):
         desktop.desktop_key(keys=keys)
 
 
-def test_a_text_that_takes_too_long_is_refused() -> None:
+def test_text_that_would_take_100_seconds_to_type_is_refused() -> None:
     with pytest.raises(ToolError, match="would take 100 seconds"):
         desktop.desktop_type(text="x" * 100, delay_ms=1000)
 
 
-def test_without_a_display_the_tools_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tools_report_missing_display_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISPLAY")
     status = desktop.desktop_status()
     assert not status["available"]
     assert status["missing"] == ["the environment variable DISPLAY"]
-    for act in (
+    for call_tool in (
         lambda: desktop.desktop_click(x=1, y=1),
         lambda: desktop.desktop_type(text="x"),
         lambda: desktop.desktop_key(keys="a"),
@@ -204,10 +213,10 @@ def test_without_a_display_the_tools_say_so(monkeypatch: pytest.MonkeyPatch) -> 
         lambda: desktop.desktop_open_url(url="https://example.org/"),
     ):
         with pytest.raises(ToolError, match="missing the environment variable DISPLAY"):
-            act()
+            call_tool()
 
 
-def test_a_display_that_does_not_answer_is_not_available(
+def test_status_reports_an_unresponsive_display_as_unavailable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DISPLAY", ":64999")

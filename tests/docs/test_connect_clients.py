@@ -1,4 +1,4 @@
-"""The client configurations of docs/connect-clients.md, compared with a generated server."""
+"""Client configurations in docs/connect-clients.md, checked against a generated server."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ def read_entries() -> Iterator[dict[str, Any]]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
+    """A new generated project named `my-tools`."""
     assert toolcast(tmp_path, "init", "my-tools").returncode == 0
     assert toolcast(tmp_path / "my-tools", "generate").returncode == 0
     return tmp_path / "my-tools"
 
 
-def test_the_stdio_entries_start_the_server(
+def test_documented_stdio_command_starts_a_working_server(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(project))
@@ -45,11 +46,11 @@ def test_the_stdio_entries_start_the_server(
     assert f"claude mcp add my_tools -- {command}\n" in PAGE
     server = command.replace(PYTHON, sys.executable)
     call = ("call", "count_words", "text=a b", "--mcp-stdio", server)
-    called = toolcast(project.parent, *call)
-    assert called.stdout.startswith("words: 2\n"), called.stderr
+    result = toolcast(project.parent, *call)
+    assert result.stdout.startswith("words: 2\n"), result.stderr
 
 
-def test_the_addresses_are_those_of_the_generated_endpoint(project: Path) -> None:
+def test_documented_urls_and_variables_match_the_server(project: Path) -> None:
     server = (project / "generated/my_tools/mcp_server.py").read_text("utf-8")
     assert 'path="/mcp/"' in server
     variables = re.findall(r'_variable="(\w+)"', server)

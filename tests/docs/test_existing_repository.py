@@ -1,4 +1,4 @@
-"""Follow the section of docs/outputs.md on an existing repository."""
+"""Settings in docs/outputs.md for an existing repository, used in a `src` layout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEADING = "## Add Toolcast to an existing repository"
 
 
 @pytest.mark.slow
-def test_tools_of_a_package_below_src(tmp_path: Path) -> None:
+def test_documented_settings_generate_a_server_in_a_src_package(tmp_path: Path) -> None:
     page = (ROOT / "docs/outputs.md").read_text("utf-8")
     section = page.split(HEADING)[1].split("\n## ")[0]
     blocks = dict(re.findall(r"```(yaml|toml)\n(.*?)```", section, re.S))
@@ -43,9 +43,9 @@ def test_tools_of_a_package_below_src(tmp_path: Path) -> None:
     assert generated.returncode == 0, generated.stderr
     assert toolcast(tmp_path, "check").returncode == 0
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
+    def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", *words],
+            [sys.executable, "-m", *arguments],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
             capture_output=True,
@@ -54,9 +54,10 @@ def test_tools_of_a_package_below_src(tmp_path: Path) -> None:
 
     server = "acme_clinic.generated.clinic.mcp_server"
     assert server in section
-    assert run(server, "--list").stdout == "greet\n"
-    tests = run("pytest", "-q", "-p", "no:cacheprovider")
-    assert tests.returncode == 0, tests.stdout
-    assert "test_snapshots" in run("pytest", "--co", "-q").stdout
-    linted = run("ruff", "format", "--check", "src")
-    assert linted.stdout == "3 files already formatted\n", "the outputs are left out"
+    assert run_python(server, "--list").stdout == "greet\n"
+    test_run = run_python("pytest", "-q", "-p", "no:cacheprovider")
+    assert test_run.returncode == 0, test_run.stdout
+    assert "test_snapshots" in run_python("pytest", "--co", "-q").stdout
+    format_check = run_python("ruff", "format", "--check", "src")
+    # Ruff's settings exclude the generated files.
+    assert format_check.stdout == "3 files already formatted\n"

@@ -1,4 +1,4 @@
-"""The examples of docs/provider-sdks.md, run with the real SDKs and a scripted provider."""
+"""Examples in docs/provider-sdks.md, run with the real SDKs and a scripted provider."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.docs.walking import walk
+from tests.docs.page_steps import follow_page
 
 PAGE = (Path(__file__).parents[2] / "docs/provider-sdks.md").read_text("utf-8")
 ARGUMENTS = {"text": "a rose is a rose"}
@@ -89,8 +89,8 @@ SCRIPTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.fixture
-def requests() -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """Serve the scripts: yield the server's URL and the request bodies by endpoint."""
+def provider() -> Iterator[tuple[str, dict[str, list[str]]]]:
+    """The URL of a server with scripted responses, and its request bodies by endpoint."""
     received: dict[str, list[str]] = {name: [] for name in SCRIPTS}
 
     class Provider(BaseHTTPRequestHandler):
@@ -119,17 +119,18 @@ def requests() -> Iterator[tuple[str, dict[str, list[str]]]]:
 
 
 @pytest.mark.slow
-def test_every_example_answers_through_a_tool(
-    requests: tuple[str, dict[str, list[str]]],
+def test_each_provider_example_sends_the_tool_and_its_result(
+    provider: tuple[str, dict[str, list[str]]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    url, received = requests
+    """The first request has the tool definition, the second has the result of the call."""
+    url, received = provider
     for name in ("OPENAI", "ANTHROPIC", "GOOGLE_GEMINI"):
         monkeypatch.setenv(f"{name}_BASE_URL", url)
     for name in ("OPENAI", "ANTHROPIC", "GEMINI"):
         monkeypatch.setenv(f"{name}_API_KEY", "none")
-    assert walk(PAGE, tmp_path) == len(re.findall(r"^```sh$", PAGE, re.M)) - 1
+    assert follow_page(PAGE, tmp_path) == len(re.findall(r"^```sh$", PAGE, re.M)) - 1
     for endpoint, (first, second) in received.items():
         assert "Count the words, lines and characters" in first, endpoint
         assert re.search(r'\\?"words\\?": ?5', second), endpoint

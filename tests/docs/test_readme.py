@@ -1,6 +1,6 @@
-"""The README's first project is real: its excerpts and its shell session are compared with a run.
+"""Excerpts and shell session in the README, compared with a new project.
 
-`REGENERATE=1 pytest tests/docs` writes the output of the session.
+`REGENERATE=1 pytest tests/docs` rewrites the output of the session.
 """
 
 from __future__ import annotations
@@ -22,41 +22,41 @@ SESSION = re.compile(r"(?<=<!-- session -->\n```console\n).*?(?=^```$)", re.M | 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project of the README, generated."""
+    """The generated project that the README describes."""
     folder = tmp_path_factory.mktemp("readme")
     for root, command in ((folder, "init my-tools"), (folder / "my-tools", "generate")):
-        done = toolcast(root, *command.split())
-        assert done.returncode == 0, done.stderr
+        result = toolcast(root, *command.split())
+        assert result.returncode == 0, result.stderr
     return folder / "my-tools"
 
 
 def record_session(project: Path, session: str) -> str:
-    """Return a shell session with the output that its commands have now."""
+    """Run the commands of a shell session; return it with their current output."""
     lines = []
     for command in re.findall(r"^\$ (.*)$", session, re.M):
         program, *arguments = shlex.split(command)
         assert program == "toolcast"
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "toolcast", *arguments],
             cwd=project,
             capture_output=True,
             text=True,
         )
-        lines.append(f"$ {command}\n{done.stdout}{done.stderr}")
+        lines.append(f"$ {command}\n{result.stdout}{result.stderr}")
     return "".join(lines)
 
 
-def test_the_session_prints_what_is_shown(project: Path) -> None:
+def test_readme_shell_session_matches_the_real_output(project: Path) -> None:
     text = README.read_text("utf-8")
-    (shown,) = SESSION.findall(text)
-    printed = record_session(project, shown)
+    (session,) = SESSION.findall(text)
+    actual = record_session(project, session)
     if os.environ.get("REGENERATE"):
-        README.write_text(text.replace(shown, printed), "utf-8")
-        shown = printed
-    assert shown == printed, "REGENERATE=1 pytest tests/docs"
+        README.write_text(text.replace(session, actual), "utf-8")
+        session = actual
+    assert session == actual, "REGENERATE=1 pytest tests/docs"
 
 
-def test_excerpts_of_the_new_project_are_in_its_files(project: Path) -> None:
+def test_readme_excerpts_match_the_files_created_by_init(project: Path) -> None:
     excerpts = re.findall(
         r"<!-- new project: (\S+) -->\n```\w*\n(.*?)^```$",
         README.read_text("utf-8"),
@@ -72,5 +72,5 @@ def test_excerpts_of_the_new_project_are_in_its_files(project: Path) -> None:
             position = found + len(part)
 
 
-def test_the_readme_is_short() -> None:
+def test_readme_has_at_most_900_words() -> None:
     assert len(README.read_text("utf-8").split()) <= 900

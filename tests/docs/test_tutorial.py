@@ -1,4 +1,4 @@
-"""The pages that tell a way from its start are walked: in an empty folder, word by word."""
+"""Tutorial pages: every file, edit and command is executed in an empty folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.walking import walk
+from tests.docs.page_steps import follow_page
 from tests.packaging.environments import build
 from tests.program import toolcast
 
@@ -19,13 +19,13 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.slow
-def test_the_tutorial(tmp_path: Path) -> None:
+def test_tutorial_commands_succeed_and_wheel_has_all_files(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     page = (DOCS / "tutorial.md").read_text("utf-8").replace("8123", port)
     page = page.replace("path/to/toolcast", str(DOCS.parent))
-    assert walk(page, tmp_path) == len(re.findall(r"^```sh$", page, re.M)) - 1
-    # What its Dockerfile installs has everything that a call needs.
+    assert follow_page(page, tmp_path) == len(re.findall(r"^```sh$", page, re.M)) - 1
+    # The tutorial's Dockerfile installs this wheel, so it needs every file of a call.
     wheel = build(tmp_path / "shop-tools", tmp_path)
     names = set(zipfile.ZipFile(wheel).namelist())
     assert names >= {
@@ -36,28 +36,30 @@ def test_the_tutorial(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_quickstart(tmp_path: Path) -> None:
+def test_quickstart_commands_succeed_in_an_empty_folder(tmp_path: Path) -> None:
     page = (DOCS / "quickstart.md").read_text("utf-8")
-    assert walk(page, tmp_path) == len(re.findall(r"^```sh$", page, re.M)) - 1
+    assert follow_page(page, tmp_path) == len(re.findall(r"^```sh$", page, re.M)) - 1
 
 
 @pytest.mark.slow
-def test_the_page_on_tests(tmp_path: Path) -> None:
+def test_testing_page_commands_succeed_in_a_new_project(tmp_path: Path) -> None:
     for folder, command in (
         (tmp_path, "init my-tools"),
         (tmp_path / "my-tools", "generate"),
     ):
         assert toolcast(folder, *command.split()).returncode == 0
     page = (DOCS / "testing.md").read_text("utf-8")
-    assert walk(page, tmp_path / "my-tools") == len(re.findall(r"^```sh$", page, re.M))
+    assert follow_page(page, tmp_path / "my-tools") == len(
+        re.findall(r"^```sh$", page, re.M)
+    )
 
 
 @pytest.mark.slow
-def test_own_templates(tmp_path: Path) -> None:
+def test_templates_page_commands_and_generated_tests_succeed(tmp_path: Path) -> None:
     page = (DOCS / "templates.md").read_text("utf-8")
-    assert walk(page, tmp_path) == len(re.findall(r"^```sh$", page, re.M))
+    assert follow_page(page, tmp_path) == len(re.findall(r"^```sh$", page, re.M))
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    done = subprocess.run(
+    result = subprocess.run(
         [*tests, "generated"], cwd=tmp_path / "my-tools", capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stdout
+    assert result.returncode == 0, result.stdout

@@ -31,7 +31,7 @@ import pytest
 import toolcast
 from tests.conftest import CACHES, Project
 from tests.diff.git_command import run_git
-from tests.forked import Forks, forks, modules_of
+from tests.forked import Forks, forks, list_modules
 from toolcast_runtime import RUNTIME_LEVEL
 
 ROOT = Path(__file__).parents[2]
@@ -240,7 +240,7 @@ def pytest_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
     """Processes that have imported pytest and the runtime."""
     runtime = ("cli", "langchain", "mcp.sdk_server", "testing")
     modules = ["pytest", *(f"toolcast_runtime.{name}" for name in runtime)]
-    modules += modules_of(toolcast)
+    modules += list_modules(toolcast)
     with forks(tmp_path_factory.mktemp("streams"), *modules) as runner:
         yield runner
 

@@ -13,7 +13,7 @@ import pytest
 
 import toolcast
 from tests.conftest import Project
-from tests.forked import Forks, forks, modules_of
+from tests.forked import Forks, forks, list_modules
 
 MODULE = """
 from pathlib import Path
@@ -171,7 +171,7 @@ class ForkedProject(Project):
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    modules = [*modules_of(toolcast), "black"]
+    modules = [*list_modules(toolcast), "black"]
     with forks(tmp_path_factory.mktemp("streams"), *modules) as programs:
         yield programs
 

@@ -23,7 +23,7 @@ from tests.external.servers.http_servers import start_script
 from tests.external.servers.source import DEFINITIONS, PIXEL
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, StdioServer, stdio_server
-from tests.ports import kept_port
+from tests.ports import reserve_port
 from toolcast_runtime import Registry, UnknownToolError
 from toolcast_runtime.consent import Answer, Question
 from toolcast_runtime.core.question import Action
@@ -63,7 +63,7 @@ def project(
         write_press_project(root, make_stdio_settings(root / "called"))
         yield root
         return
-    with kept_port() as port:
+    with reserve_port() as port:
         args = (str(root / "called"), str(port))
         process = start_script("source.py", *args, port=port)
         try:

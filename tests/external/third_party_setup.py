@@ -17,10 +17,10 @@ from pathlib import Path
 
 from tests.node_programs import (
     cache_folder,
+    install_if_missing,
     install_node,
     install_packages,
     node_and_npm,
-    set_up,
 )
 
 __all__ = ["ThirdPartyCommands", "find_installed"]
@@ -115,7 +115,7 @@ def main() -> int:
         install_node(root),
         install_packages(root, *NODE_PACKAGES, ISSUER),
     ]
-    return set_up(root, lambda: find_installed() is not None, commands)
+    return install_if_missing(root, lambda: find_installed() is not None, commands)
 
 
 if __name__ == "__main__":

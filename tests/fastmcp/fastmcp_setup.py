@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.node_programs import cache_folder, set_up
+from tests.node_programs import cache_folder, install_if_missing
 
 PACKAGES = ("fastmcp==4.2.3", "mcp==2.3.0", "jsonschema-rs>=0.61,<0.70")
 
@@ -35,7 +35,7 @@ def main() -> int:
     """Installs what is missing."""
     pip = [str(python()), "-m", "pip", "install", "--quiet"]
     commands = [[sys.executable, "-m", "venv", str(folder())], [*pip, *PACKAGES]]
-    return set_up(folder(), is_installed, commands)
+    return install_if_missing(folder(), is_installed, commands)
 
 
 if __name__ == "__main__":

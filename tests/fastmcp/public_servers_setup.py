@@ -11,7 +11,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from tests.node_programs import cache_folder, set_up
+from tests.node_programs import cache_folder, install_if_missing
 
 SERVERS = {
     "chinese-nlp-mcp": ("server", ("chinese-nlp-mcp==0.3.1", "fastmcp==4.2.3")),
@@ -57,7 +57,7 @@ def main() -> int:
             [*pip, "--quiet", *packages],
             [sys.executable, "-c", touch, str(folder / "complete")],
         ]
-        code |= set_up(folder, partial(is_installed, name), commands)
+        code |= install_if_missing(folder, partial(is_installed, name), commands)
     return code
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,8 +33,8 @@ def list_function_names(folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """Return a project with a tool for every case, added by one command."""
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A project with a tool for every case, added by a single `new` command."""
     root = tmp_path_factory.mktemp("functions")
     project_ = Project(root)
     project_.write(
@@ -57,12 +56,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     assert generated.returncode == 0, generated.stderr
     check = toolcast(root, "check")
     output = f"$ new\n{new.stdout}\n$ check, exit {check.returncode}\n{check.stderr}"
-    (root / "said.txt").write_text(output, "utf-8")
-    yield project_
+    (root / "output.txt").write_text(output, "utf-8")
+    return project_
 
 
 def test_new_and_check_print_the_expected_output(project: Project) -> None:
-    output = (project.root / "said.txt").read_text("utf-8")
+    output = (project.root / "output.txt").read_text("utf-8")
     if "REGENERATE" in os.environ:
         EXPECTED_OUTPUT.write_text(output, "utf-8")
     assert output == EXPECTED_OUTPUT.read_text("utf-8")
@@ -116,8 +115,8 @@ def test_calls_are_passed_to_the_functions(project: Project) -> None:
         "retrieve": ({"query": "a"}, "a5"),
         "place_order": ({"things": [THING], "to": {"street": "a"}}, MADE),
     }
-    given = json.dumps([[tool, arguments] for tool, (arguments, _) in calls.items()])
-    done = project.run("-c", CALLS, given)
+    requests = json.dumps([[tool, arguments] for tool, (arguments, _) in calls.items()])
+    done = project.run("-c", CALLS, requests)
     assert done.returncode == 0, done.stderr
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
         result for _, result in calls.values()

@@ -234,14 +234,14 @@ a: int, *, b: Annotated[str, Field(description="One.")] = Field("x"), c: float =
 
 
 def read(signature: str, docstring: str = "") -> FunctionTool:
-    """Return a function as a tool."""
+    """Return the tool read from a function with this signature."""
     source = f"{MODULE}\ndef function({signature}):\n{docstring}    ...\n"
     parsed = PythonModule("signatures", "signatures.py", tree=ast.parse(source))
     return read_function({"signatures": parsed}.get, "signatures", "function")
 
 
 def load(signature: str) -> tuple[FunctionTool, Any]:
-    """Return a function as a tool, and pydantic's schema of it."""
+    """Return the tool for a signature, and pydantic's schema of its arguments."""
     tool = read(signature)
     source = f"{MODULE}\ndef function({signature}): ...\n"
     module = sys.modules["signatures"] = types.ModuleType("signatures")
@@ -307,7 +307,7 @@ def normalize(schema: Any) -> Any:
 
 
 @pytest.mark.parametrize("signature", SIGNATURES.splitlines())
-def test_signature_has_the_same_schema_as_in_pydantic(signature: str) -> None:
+def test_schema_of_the_signature_equals_pydantics_schema(signature: str) -> None:
     tool, expected = load(signature)
     assert normalize(tool.parameters) == normalize(expected), json.dumps(
         tool.parameters
@@ -326,16 +326,16 @@ def test_signature_has_the_same_schema_as_in_pydantic(signature: str) -> None:
         ("a: int = Field(alias='b')", Fit.CONVERTED),
     ],
 )
-def test_pydantic_is_called_only_for_its_defaults(signature: str, fit: Fit) -> None:
+def test_field_default_or_alias_requires_conversion(signature: str, fit: Fit) -> None:
     """A direct call would pass the `FieldInfo` as the value of an omitted argument."""
     assert load(signature)[0].fit is fit
 
 
 @pytest.mark.parametrize("first", ["a: int = Field(3)", "a: Color = Color.RED"])
 def test_required_parameter_after_an_optional_one_is_rejected(first: str) -> None:
-    with pytest.raises(FunctionToolError) as refused:
+    with pytest.raises(FunctionToolError) as caught:
         read(f"{first}, b: int = Field(gt=0)")
-    assert "`b` is required, and follows `a`" in refused.value.reasons[0][0]
+    assert "`b` is required, and follows `a`" in caught.value.reasons[0][0]
     assert read(f"*, {first}, b: int = Field(gt=0)").fit is Fit.CONVERTED
 
 
@@ -356,7 +356,7 @@ def test_required_parameter_after_an_optional_one_is_rejected(first: str) -> Non
         ("Returns:\n        It.\n\n    Args:\n        a: The number.", "The number."),
     ],
 )
-def test_docstring_can_start_with_a_section(docstring: str, description: str) -> None:
+def test_docstring_needs_no_summary_line(docstring: str, description: str) -> None:
     tool = read("a: int", f'    """{docstring}"""\n')
     assert tool.parameters["properties"]["a"]["description"] == description
     assert tool.docstring.text == ""

@@ -1,7 +1,7 @@
-"""An atheris target: any bytes as a spec through reader and pipeline, led by coverage.
+"""Coverage-guided fuzzer (atheris) for the YAML reader and the generator.
 
-Not part of the suite: `make fuzz` installs atheris and runs it for a bounded time. Arguments
-are libFuzzer's, for instance `-max_total_time=300`, then folders of a corpus.
+Not part of the suite: `make fuzz` installs atheris and runs it for a limited time. Arguments
+are those of libFuzzer, such as `-max_total_time=300`, followed by corpus folders.
 """
 
 import os
@@ -20,8 +20,8 @@ ROOT = Path(tempfile.mkdtemp(prefix="toolcast-fuzz-"))
 SPEC = ROOT / "specs" / "x" / "a.yaml"
 
 
-def one_input(data: bytes) -> None:
-    """An exception that escapes, or silence, is what the fuzzer looks for."""
+def check_input(data: bytes) -> None:
+    """Assert that bytes as a spec yield output or findings, without an internal error."""
     document, findings = read_yaml("a.yaml", data)
     assert document is not None or findings
     if document is None:
@@ -38,7 +38,7 @@ def main() -> None:
     (ROOT / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/x]\n")
     (SPEC.parent / "toolset.yaml").write_text("name: x\ntitle: X\n")
     os.chdir(ROOT)
-    atheris.Setup(sys.argv, one_input)
+    atheris.Setup(sys.argv, check_input)
     atheris.Fuzz()
 
 

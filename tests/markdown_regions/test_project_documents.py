@@ -112,7 +112,7 @@ def test_check_reports_document_without_region(project: Any) -> None:
 
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
-@pytest.mark.usefixtures("in_time")
+@pytest.mark.usefixtures("time_limit")
 def test_planted_special_file_is_rejected_as_document(
     plant: Plant, project: Any, outside: Path
 ) -> None:

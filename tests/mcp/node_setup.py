@@ -20,10 +20,10 @@ from typing import Any
 
 from tests.node_programs import (
     cache_folder,
+    install_if_missing,
     install_node,
     install_packages,
     node_and_npm,
-    set_up,
 )
 
 __all__ = ["NodeTools", "find_node_tools", "run_inspector"]
@@ -81,7 +81,7 @@ def main() -> int:
     """Install the missing programs."""
     target = get_folder()
     commands = [install_node(target), install_packages(target, *PACKAGES)]
-    return set_up(target, lambda: find_node_tools() is not None, commands)
+    return install_if_missing(target, lambda: find_node_tools() is not None, commands)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import pytest
 
 from tests.mcp.node_setup import find_node_tools
 from tests.node_programs import cache_folder, node_and_npm
-from tests.ports import kept_port
+from tests.ports import reserve_port
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.core.server_settings import ExternalServer
@@ -49,7 +49,7 @@ async def test_restarted_typescript_server_answers_the_next_call(
     """After a restart the server refuses the old session with status 400 or 404."""
     if find_node_tools() is None:
         pytest.skip("the Node.js servers are not set up: make test-node does it")
-    with kept_port() as port:
+    with reserve_port() as port:
         process = start_server(mode, port)
         try:
             server = ExternalServer(

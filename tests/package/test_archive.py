@@ -329,7 +329,7 @@ def test_portable_file_names_are_unchanged(project: Project) -> None:
 )
 @pytest.mark.parametrize("kind", ["link", "link to a folder", "pipe"])
 def test_links_and_pipes_are_refused(
-    project: Project, outside: Path, place: str, kind: str, in_time: None
+    project: Project, outside: Path, place: str, kind: str, time_limit: None
 ) -> None:
     target = project.root / place
     if target.is_dir():

@@ -114,7 +114,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_pyproject_files_are_reported_without_traceback(
-    make_package_project: Callable[..., Project], data: bytes, in_time: None
+    make_package_project: Callable[..., Project], data: bytes, time_limit: None
 ) -> None:
     project = make_package_project()
     (project.root / "pyproject.toml").write_bytes(data)
@@ -129,7 +129,7 @@ def test_hostile_pyproject_files_are_reported_without_traceback(
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "nothing"])
 def test_pyproject_that_is_no_regular_file_is_not_read(
-    make_package_project: Callable[..., Project], kind: str, in_time: None
+    make_package_project: Callable[..., Project], kind: str, time_limit: None
 ) -> None:
     project = make_package_project()
     file = project.root / "pyproject.toml"

@@ -17,7 +17,7 @@ from tests.commands.run_module import run
 from tests.packaging.conftest import ROOT
 from tests.packaging.environments import Environment
 from tests.packaging.test_runtime_alone import call_server
-from tests.pythons import interpreters
+from tests.pythons import find_interpreters
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 @pytest.fixture(scope="module")
 def pythons() -> dict[str, str]:
     """The oldest and the newest installed Python."""
-    found = interpreters()
+    found = find_interpreters()
     return {"oldest": found[min(found)], "newest": found[max(found)]}
 
 

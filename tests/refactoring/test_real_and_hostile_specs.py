@@ -66,7 +66,7 @@ def test_renaming_own_tools_changes_only_the_name(
 @pytest.mark.rows(30)
 @pytest.mark.parametrize("case", HOSTILE, ids=lambda case: case.name)
 def test_hostile_specs_are_edited_correctly_or_unchanged(
-    case: Path, tmp_path: Path, in_time: None
+    case: Path, tmp_path: Path, time_limit: None
 ) -> None:
     project = Project(tmp_path / "project")
     shutil.copytree(case, project.root, symlinks=True)

@@ -85,7 +85,7 @@ def test_previous_name_used_by_another_tool_is_accepted(project: Project) -> Non
 
 
 def test_links_and_pipes_are_reported_and_not_read(
-    project: Project, outside: Path, in_time: None
+    project: Project, outside: Path, time_limit: None
 ) -> None:
     (outside / "a.md").write_text("search_memory\n")
     (project.root / "docs").symlink_to(outside)

@@ -111,7 +111,7 @@ def test_missing_vocabulary_is_error_without_download(vocabulary_folder: Path) -
         load_token_counter("o200k_base")
 
 
-@pytest.mark.usefixtures("in_time")
+@pytest.mark.usefixtures("time_limit")
 def test_pipe_is_rejected_without_waiting(vocabulary_folder: Path) -> None:
     pytest.importorskip("tiktoken")
     os.mkfifo(vocabulary_folder / ENCODINGS["o200k_base"].file)

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.forked_servers import start
-from tests.ports import kept_port
+from tests.ports import reserve_port
 
 AGENT = "agent-00000000-0000-4000-8000-000000000001"
 TOOLSET = f"""
@@ -90,7 +90,7 @@ def url(make_project: Callable[..., Any]) -> Iterator[str]:
 @contextmanager
 def run_server(project: Any) -> Iterator[str]:
     nothing = subprocess.DEVNULL
-    with kept_port() as port:
+    with reserve_port() as port:
         process = start(
             project.root,
             "generated.toy.mcp_server",

@@ -14,7 +14,7 @@ import pytest
 from generated.ren.registry import REGISTRY
 from letta.tests.scripted_model import ScriptedModel, scripted_model
 from tests.mcp.servers import http_server
-from tests.ports import kept_port
+from tests.ports import reserve_port
 
 pytestmark = pytest.mark.letta
 
@@ -99,7 +99,7 @@ def ren(
     close = {"Connection": "close"}
     with (
         scripted_model() as model,
-        kept_port() as port,
+        reserve_port() as port,
         httpx.Client(base_url=clean_letta, timeout=120, headers=close) as letta,
     ):
         body = {

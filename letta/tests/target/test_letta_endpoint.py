@@ -15,7 +15,7 @@ import pytest
 
 from letta.tests.toy import TOOLS, TOOLSET
 from tests.forked_servers import start
-from tests.ports import kept_port
+from tests.ports import reserve_port
 
 ADMIN = {"TOY_ADMIN_TOKEN": "adm1n-token"}
 PATH = "/api/admin/sync-mcp-tools"
@@ -78,7 +78,7 @@ def run_server(toy: Any, port: int, **environment: str) -> Iterator[RunningServe
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    with kept_port() as number:
+    with reserve_port() as number:
         yield number
 
 

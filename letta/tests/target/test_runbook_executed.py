@@ -18,7 +18,7 @@ import pytest
 from letta.tests.fake_letta import FakeLetta
 from letta.tests.forked_toolcast import forked_toolcast
 from letta.tests.scripted_model import ScriptedModel, scripted_model
-from tests.ports import kept_port
+from tests.ports import reserve_port
 
 ROOT = Path(__file__).parents[3]
 TOOLS = {
@@ -160,7 +160,7 @@ def shop(
     with (
         forked_toolcast(installed / "bin" / "toolcast"),
         scripted_model() as model,
-        kept_port() as port,
+        reserve_port() as port,
     ):
         if request.param == "real":
             url = request.getfixturevalue("clean_letta")

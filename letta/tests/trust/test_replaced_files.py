@@ -12,7 +12,7 @@ from toolcast_letta.plan.plan import Plan
 from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.state.seal import KEY_VARIABLE, ForeignFileError, Seal
 
-pytestmark = pytest.mark.usefixtures("in_time")
+pytestmark = pytest.mark.usefixtures("time_limit")
 PARAMETRIZE_PLANTS = pytest.mark.parametrize(
     "plant", PLANTS, ids=lambda plant: plant.__name__
 )

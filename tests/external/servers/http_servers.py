@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.ports import kept_port
+from tests.ports import reserve_port
 
 __all__ = ["PersonalServer", "run_personal_server", "start_script"]
 
@@ -36,7 +36,7 @@ class PersonalServer:
 @contextmanager
 def run_personal_server(*args: str) -> Iterator[PersonalServer]:
     """Run the server of `personal.py` on a free port until the end of the block."""
-    with kept_port() as port:
+    with reserve_port() as port:
         server = PersonalServer(port, args)
         server.start()
         try:

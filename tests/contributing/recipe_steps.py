@@ -1,4 +1,4 @@
-"""Reads a recipe of CONTRIBUTING.md: the files to write, the edits and the commands."""
+"""Steps of a recipe in CONTRIBUTING.md: files, edits and commands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Step", "steps_of"]
+__all__ = ["Step", "read_steps"]
 
 _BLOCK = re.compile(
     r"(?:^ *`(?P<path>[^`\n]+)`:\n\n)?"
@@ -19,22 +19,22 @@ _BLOCK = re.compile(
 
 @dataclass(frozen=True)
 class Step:
-    """One block of a recipe.
+    """A code block of a recipe.
 
     Attributes:
-        path: the file that the block is about; empty for commands.
-        language: `sh` for commands, `diff` for an edit, else the text is the whole file.
+        path: File that the block creates or edits; empty for commands.
+        language: `sh` for commands, `diff` for an edit, otherwise the language of the file.
     """
 
     path: str
     language: str
     text: str
 
-    def edit(self, root: Path) -> None:
-        """Writes the file, or replaces the lines with `-` by those with `+`."""
+    def apply(self, root: Path) -> None:
+        """Write the file, or replace the `-` lines of a diff by its `+` lines."""
         target = root / self.path
         if self.language != "diff":
-            assert not target.exists(), f"{self.path} is there already"
+            assert not target.exists(), f"{self.path} already exists"
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(self.text, encoding="utf-8")
             return
@@ -44,13 +44,13 @@ class Step:
             )
             for sign in "-+"
         )
-        there = target.read_text(encoding="utf-8")
-        assert there.count(old) == 1, f"{self.path} does not have once:\n{old}"
-        target.write_text(there.replace(old, new), encoding="utf-8")
+        text = target.read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"not exactly once in {self.path}:\n{old}"
+        target.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def steps_of(page: str, title: str) -> Iterator[Step]:
-    """The blocks below a heading, in order."""
+def read_steps(page: str, title: str) -> Iterator[Step]:
+    """Yield the steps in the section with a title, in order."""
     section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
     for block in _BLOCK.finditer(section):
         path = block["path"] or ""

@@ -1,4 +1,4 @@
-"""Generated tests raise no false alarm: what is generated of real tools is what they ask for."""
+"""The comparisons of generated tests pass for the tools of real servers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from toolcast_runtime.values.tool_types import format_tool_types
 
 
 @pytest.mark.slow
-def test_definitions_and_types_of_real_tools_are_as_asked_for(tmp_path: Path) -> None:
+def test_generated_definitions_and_types_match_their_specs(tmp_path: Path) -> None:
     import_lists(tmp_path, LISTS, ("mcp", "registry", "prompts"))
     generate_project(tmp_path)
     for toolset in LISTS:
@@ -31,12 +31,14 @@ def test_definitions_and_types_of_real_tools_are_as_asked_for(tmp_path: Path) ->
             definition = json.loads(read_text(file))
             name = definition["mcp"]["name"]
             names.add(name)
-            for held in specs.compare_definition(
+            for comparison in specs.compare_definition(
                 name, parse_exact_json(read_text(file)), ["prompts"]
             ):
-                assert_same(f"{toolset}: {name}: {held[0]}", *held[1:])
-            said = read_types(read_text(file.with_suffix(".py")), ())
+                assert_same(f"{toolset}: {name}: {comparison[0]}", *comparison[1:])
+            types = read_types(read_text(file.with_suffix(".py")), ())
             assert_same(
-                f"{toolset}: {file.stem}.py", said, format_tool_types(definition, False)
+                f"{toolset}: {file.stem}.py",
+                types,
+                format_tool_types(definition, False),
             )
         assert names == specs.tools.keys()
