@@ -135,7 +135,7 @@ class Stdio:
         return time.perf_counter() - begun
 
     def calls(self, params: Mapping[str, Any], count: int) -> list[float]:
-        """Return the seconds of each of `number` sequential calls."""
+        """Return the seconds of each of `count` sequential calls."""
         line, seconds = _bytes(7, "tools/call", params) + b"\n", []
         for _ in range(count):
             begun = time.perf_counter()
@@ -227,7 +227,7 @@ class Http:
         self.start = Sample(self.used(), clock, self.memory())
 
     def calls(self, params: Mapping[str, Any], count: int) -> list[float]:
-        """Return the seconds of each of `number` sequential calls."""
+        """Return the seconds of each of `count` sequential calls."""
         request, seconds = self._request("tools/call", params), []
         # Servers close connections that are idle while other servers are measured.
         self._connection.close()
