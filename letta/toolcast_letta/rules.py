@@ -191,7 +191,10 @@ def check_circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[P
 
 @rule("letta/refused-approval", on="toolset", severity=Severity.WARNING)
 def check_refused_approval(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Yield attached tools with `confirm` whose approved calls the server refuses."""
+    """Report tools of agents whose `confirm` the server enforces without `client_confirms`.
+
+    The server refuses their calls, although the user approved the call in Letta.
+    """
     client = toolset.find_client(build_settings(toolset).server.client or "")
     # With `client_confirms`, the server accepts an approval that the client requested.
     if client is not None and client.client_confirms:

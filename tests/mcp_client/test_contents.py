@@ -7,7 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from toolcast.mcp_client.contents import compare_contents, encode_content, list_requests
+from toolcast.mcp_client.contents import (
+    compare_contents,
+    encode_content,
+    escape_difference,
+    list_requests,
+)
 from toolcast.mcp_client.server_listing import ContentKey, ServerListing
 
 CLOCK = ("resource", "shop://clock")
@@ -47,6 +52,15 @@ def test_encoded_content_ignores_key_order_and_metadata() -> None:
     assert encode_content(first) == encode_content(second)
     assert encode_content(first) != encode_content({"contents": []})
     assert encode_content({"resultType": "input_required"}) is None
+
+
+def test_escaped_difference_shows_the_first_different_characters() -> None:
+    equal = "x" * 500
+    first, second = escape_difference(f"{equal}at 9\n{equal}", f"{equal}at 10{equal}")
+    assert first.startswith("...xxx") and "at 9\\n" in first
+    assert "at 10xx" in second
+    assert max(len(first), len(second)) < 250
+    assert escape_difference("a", "ab") == ("a", "ab")
 
 
 @pytest.mark.parametrize(

@@ -246,7 +246,9 @@ def _list_calls(
 
 
 class _Sampler:
-    """Collects sample values from the parameters and the condition of a tool.
+    """Collects example values for the parameters in a tool's `confirm.when` condition.
+
+    The values come from the schemas of the parameters and of the condition.
 
     Attributes:
         is_complete: whether no limit omitted values of the condition.

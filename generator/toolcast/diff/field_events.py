@@ -65,7 +65,8 @@ def _detect_events(node: Any, events: Any, old: Any, new: Any) -> Iterator[Event
     elif any(
         name.startswith(("to ", "from ")) and "null" not in name for name in events
     ):
-        # Yield both events: the caller discards the one that the field does not declare.
+        # A field declares either `from VALUE` or `to VALUE` in `change`. The caller ignores
+        # the undeclared event.
         yield Event(f"from {_format_event_value(old)}", old, new)
         yield Event(f"to {_format_event_value(new)}", old, new)
     elif is_added_or_removed:

@@ -376,8 +376,8 @@ def _select_values(
         path = position.path if "key" in node else (*position.path, event.key)
         if "entry" in events or "any" in events:
             return path, event.old, event.new
-        # Without the event `entry` or `any`, the contents of entries are compared
-        # separately, so this change contains only the key.
+        # The field declares only added and removed entries (not `entry` or `any` in
+        # `change`). Then the contents of entries are compared as separate changes.
         old = ABSENT if event.old is ABSENT else event.key
         new = ABSENT if event.new is ABSENT else event.key
         return path, old, new

@@ -148,7 +148,7 @@ def find_server(reference: str) -> Found:
     if factories:
         listed = ", ".join(f"`{name}:{key}`" for key in factories[:5])
         help_ += f", or of a function that returns it, such as {listed}"
-    raise ServerError(f"`{name}` has no server object", help_)
+    raise ServerError(f"the module `{name}` has no server object", help_)
 
 
 def _is_factory(value: Any, module: str) -> bool:

@@ -10,7 +10,8 @@ from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from ..parsing.exact_json import encode_exact
 from .server_listing import ContentKey, ServerListing
 
-MAX_VALUE_CHARACTERS = 200
+_MAX_VALUE_CHARACTERS = 200
+_MAX_EQUAL_CHARACTERS = 40
 _COMPARED_MEMBERS = ("contents", "description", "messages")
 
 
@@ -71,6 +72,22 @@ def sort_members(value: Any) -> Any:
     return [sort_members(item) for item in value] if isinstance(value, list) else value
 
 
+def escape_difference(first: str, second: str) -> tuple[str, str]:
+    """Return escaped excerpts of two texts that begin shortly before their first difference."""
+    equal = 0
+    for character, other in zip(first, second, strict=False):
+        if character != other:
+            break
+        equal += 1
+    start = max(0, equal - _MAX_EQUAL_CHARACTERS)
+    beginning = "..." if start else ""
+    old, new = (
+        beginning + escape_excerpt(text[start:], _MAX_VALUE_CHARACTERS)
+        for text in (first, second)
+    )
+    return old, new
+
+
 def compare_contents(
     original: ServerListing, generated: ServerListing, excluded: Collection[str] = ()
 ) -> Iterator[ContentDifference]:
@@ -103,7 +120,7 @@ def compare_contents(
             message = "the content changes on every start, and does not fail"
             yield ContentDifference(key, message, is_permitted=True)
             continue
-        new, old = (escape_excerpt(v, MAX_VALUE_CHARACTERS) for v in (ours, theirs))
+        new, old = escape_difference(ours, theirs)
         message = f"the content is {new}, but the original has {old}"
         if is_varying:
             message += "; it changes on every start: `--exclude` skips it"

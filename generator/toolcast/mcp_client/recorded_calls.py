@@ -24,7 +24,7 @@ from toolcast_runtime.external.request_errors import RequestRefusedError
 from toolcast_runtime.external.session import open_session
 
 from ..parsing.exact_json import JsonError, encode_exact, read_json
-from .contents import MAX_VALUE_CHARACTERS, sort_members
+from .contents import escape_difference, sort_members
 from .server_listing import ListingError
 
 _MAX_BYTES = 16 << 20
@@ -169,7 +169,7 @@ def _compare_results(
     for member in _COMPARED_MEMBERS:
         old, new = _encode(theirs, member), _encode(ours, member)
         if old != new:
-            old, new = (escape_excerpt(v, MAX_VALUE_CHARACTERS) for v in (old, new))
+            old, new = escape_difference(old, new)
             return CallDifference(
                 call, f"`{member}` is {new}, but the original has {old}"
             )

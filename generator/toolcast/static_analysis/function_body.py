@@ -348,10 +348,10 @@ class _NodeReader:
             self.visitor.leave_call()
 
     def _list_call_context(self, node: ast.Call) -> EnclosingDefinitions:
-        """Return the definitions around a call's arguments, as enclosing definitions.
+        """Return the definitions that determine the connection of SQL in a call's arguments.
 
-        These are the creators of the connections that the call uses, then the called
-        functions.
+        These are the functions that returned the objects which the call uses, such as
+        `get_pool` in `get_pool().execute(sql)`, then the called functions.
         """
         called = self.local.resolve(node.func)
         functions = [called] if called and called.kind == "function" else []

@@ -66,17 +66,18 @@ class ToolParameter(NamedTuple):
 
 
 class FunctionTool(NamedTuple):
-    """A function as a tool: schemas, texts, and what a call needs.
+    """Spec of a tool that is derived from a Python function, and how to call the function.
 
     Attributes:
         location: `file:line`.
         docstring: the parsed docstring.
         parameters: the JSON Schema of the parameters.
-        call_parameters: the parameters in this schema.
+        call_parameters: the same parameters, with their defaults and annotations.
         returns: the JSON Schema of the result; None if it is not a class with known
             fields.
-        fit: how well the arguments of callers fit the annotations.
-        needs_python_values: whether the spec needs `values: python`.
+        fit: whether JSON arguments have the types of the annotations.
+        needs_python_values: whether the function needs `values: python` in the spec, which
+            converts JSON strings to types such as dates.
         returns_json: whether the result is returned unchanged; False if it must be
             converted to JSON.
         accepts_all: whether callers can send all parameters of the function.

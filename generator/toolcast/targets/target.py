@@ -194,8 +194,8 @@ class Target:
         purpose: one sentence for docs and `--help`.
         generate: the function that returns the files.
         reads: the fields of a tool spec that change the output.
-        reads_toolset: the fields of `toolset.yaml` that are read by targets only, and by
-            this target among them.
+        reads_toolset: the fields of `toolset.yaml` that only targets read, this target
+            included.
         needs: the targets that are generated together with this one.
         templates: the absolute path of a third-party target's template folder; None for
             built-in targets.

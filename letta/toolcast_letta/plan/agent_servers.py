@@ -100,9 +100,15 @@ def set_entry(
 def compare_entry(
     servers: Sequence[Mapping[str, Any]], entry: Mapping[str, Any], agent: str
 ) -> Change | None:
-    """Return the change from the existing entry to a new one; None if they are equal.
+    """Return the change to the entry of an MCP server in an agent's settings.
 
-    The change contains no secret.
+    Args:
+        servers: the existing entries of the agent.
+        entry: the desired entry; an existing entry with the same name is replaced.
+        agent: the name of the agent.
+
+    Returns:
+        The change, without secrets; None if the existing entry is equal.
     """
     old = next((s for s in servers if s.get("name") == entry["name"]), None)
     if old is None:

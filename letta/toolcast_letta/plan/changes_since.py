@@ -59,8 +59,8 @@ def _compare_state(
         if name in plan.registry:
             if fingerprint not in plan.registry[name]:
                 yield f"`{name}` was changed in the registry"
-        # A tool that was already offered when the plan was made is no change: Letta
-        # registers all offered tools together.
+        # Letta registers all tools of an MCP server together. So a new tool in the
+        # registry is no change if the server listed the tool when the plan was made.
         elif fingerprint is not None and name not in plan.offered:
             yield f"`{name}` was added to the registry"
     for agent in plan.agents:

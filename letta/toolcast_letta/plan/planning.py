@@ -172,11 +172,11 @@ def fingerprint_entry(entry: ServerEntry | None) -> str | None:
 def fingerprint_registry(
     desired: DesiredState, current: CurrentState
 ) -> dict[str, tuple[str | None, str | None]]:
-    """Return registered tools' fingerprints before and after the plan, by tool name.
+    """Return the fingerprints of tools in Letta's registry before and after the plan.
 
-    Included are the desired tools, the tools of the toolset's entry, and previous
-    names. A fingerprint is None if the tool is not registered. The result is empty for
-    a settings file.
+    The keys are names of tools: the desired ones, those that the toolset's MCP server
+    has in the registry, and former names. A fingerprint is None if the tool is not
+    registered. The result is empty for Letta Code, which has no registry.
     """
     if current.backend == "code":
         return {}

@@ -128,9 +128,9 @@ class ServerBackend:
     def count_tools(
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
-        """Yield each agent's tools, and its tools before the newest apply.
+        """Yield for each agent how many tools it has, and had before the last `apply`.
 
-        The latter come from the newest baseline that includes the agent.
+        The former number comes from the newest baseline file that includes the agent.
         """
         saved = self.baselines.list_all(desired.toolset, self.location)
         for agent in desired.agents:

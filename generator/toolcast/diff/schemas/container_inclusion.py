@@ -309,7 +309,8 @@ def _accepts_pattern_properties(
                 names.get_property_conjunction(name), schema
             ):
                 return False
-        # A name can match several patterns, so each pattern of the sender is checked.
+        # A property name can match this pattern and patterns of the sent schema, so the
+        # schema of each sent pattern is checked, too.
         for sent_pattern in names.patterns:
             if not proof.accepts_all(
                 names.get_pattern_conjunction(sent_pattern), schema

@@ -270,7 +270,7 @@ def load_function(reference: str, package: str | None) -> Callable[..., Any]:
         reason = "no package of handlers is declared"
         if package is not None:
             reason = f"it is outside of `{package}`"
-        raise ImportError(f"{reference} is refused: {reason}")
+        raise ImportError(f"the handler {reference} is refused: {reason}")
     function: Callable[..., Any] = getattr(importlib.import_module(module_name), name)
     if not callable(function):
         raise TypeError(f"{reference} is not callable")
