@@ -14,17 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import workspaces
 from generation import Sizes, count_output, generate_and_commit, make_cold_command
 from openapi import write_documents
 from paired import PYTHON, Command, compare, run_in_turn
 from results import Part
-from workspaces import (
-    ROOT,
-    Workspace,
-    make_real_project,
-    make_synthetic_project,
-    move_aside,
-)
+from workspaces import ROOT, Workspace, move_aside
 
 _ENVIRONMENTS = ROOT / ".toolcast" / "peers"
 _OURS = "toolcast generate"
@@ -104,8 +99,8 @@ def generators_part(folder: Path, sizes: Sizes) -> Part:
     """Compare every generator with `toolcast generate`, on real and synthetic tools."""
     rows, outputs = [], {}
     for workspace in (
-        make_real_project(folder, sizes.real),
-        make_synthetic_project(folder, sizes.made_up),
+        workspaces.make_real_project(folder, sizes.real),
+        workspaces.make_synthetic_project(folder, sizes.made_up),
     ):
         generate_and_commit(workspace)
         ours = make_cold_command(workspace, _OURS)

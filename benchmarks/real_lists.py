@@ -21,12 +21,12 @@ from toolcast_runtime.core.definitions.tool import module_name
 
 _CORPUS = Path(__file__).parents[1] / "tests" / "corpus" / "mcp"
 Tool = dict[str, Any]
-_MIN_DEEP_LENGTH = 1_050
+_MIN_DEEP = 1_050
 """Mean schema length of a list, in characters, from which its schemas count as deep."""
-_MIN_LONG_TEXT = 100
-_CHANGED_SHARE = 0.55
+_MIN_LONG = 100
+_CHANGED = 0.55
 """Share of the longer texts that a repetition changes."""
-_REMOVED_SHARE = 0.4
+_REMOVED = 0.4
 """Share of the short descriptions that a repetition removes."""
 _MIN_COMMON_COUNT = 100
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
@@ -46,22 +46,17 @@ def load_real_tools(number: int) -> list[Tool]:
     """
     lists = [list(_read_tools(file)) for file in _list_files()]
     if number <= sum(map(len, lists)):
-        return list(
-            _make_names_unique((tool for tools in lists for tool in tools), number)
-        )
+        return list(_rename_unique((tool for tools in lists for tool in tools), number))
     deep = [
-        tool
-        for tools in lists
-        if _get_mean_schema_length(tools) > _MIN_DEEP_LENGTH
-        for tool in tools
+        tool for tools in lists if _mean_length(tools) > _MIN_DEEP for tool in tools
     ]
-    return list(_make_names_unique(_vary(deep), number))
+    return list(_rename_unique(_vary(deep), number))
 
 
 def load_large_lists(number: int) -> list[tuple[str, list[Tool]]]:
     """Return the names and unchanged tools of the largest lists."""
     files = sorted(_list_files(), key=lambda file: file.stat().st_size)[-number:]
-    lists = ((f.stem, list(_make_names_unique(_read_tools(f), 1_000))) for f in files)
+    lists = ((f.stem, list(_rename_unique(_read_tools(f), 1_000))) for f in files)
     return list(reversed([*lists]))
 
 
@@ -79,11 +74,11 @@ def _read_tools(file: Path) -> Iterator[Tool]:
             yield tool
 
 
-def _get_mean_schema_length(tools: Sequence[Tool]) -> float:
+def _mean_length(tools: Sequence[Tool]) -> float:
     return len(json.dumps([tool["inputSchema"] for tool in tools])) / len(tools)
 
 
-def _make_names_unique(tools: Iterator[Tool], number: int) -> Iterator[Tool]:
+def _rename_unique(tools: Iterator[Tool], number: int) -> Iterator[Tool]:
     """Yield the first `number` tools; add a number to repeated names."""
     names: set[str] = set()
     for tool in islice(tools, number):
@@ -110,15 +105,15 @@ def _vary(tools: Sequence[Tool]) -> Iterator[Tool]:
 class _WordSubstitution:
     """Random substitution of words by other words of the same length."""
 
-    def __init__(self, words: Sequence[str], generator: random.Random) -> None:
-        self._generator = generator
+    def __init__(self, words: Sequence[str], rng: random.Random) -> None:
+        self._rng = rng
         by_length: dict[int, list[str]] = defaultdict(list)
         for word in words:
             by_length[len(word)].append(word)
         self._replacements: dict[str, str] = {}
-        for same_length in by_length.values():
-            others = generator.sample(same_length, len(same_length))
-            self._replacements.update(zip(same_length, others, strict=True))
+        for group in by_length.values():
+            others = rng.sample(group, len(group))
+            self._replacements.update(zip(group, others, strict=True))
         self._varied_texts: dict[str, str] = {}
 
     def vary_tool(self, tool: Tool) -> Tool:
@@ -133,10 +128,7 @@ class _WordSubstitution:
         varied: dict[str, Any] = {}
         for key, value in schema.items():
             if key in _TEXTS and isinstance(value, str):
-                if (
-                    len(value) >= _MIN_LONG_TEXT
-                    or self._generator.random() >= _REMOVED_SHARE
-                ):
+                if len(value) >= _MIN_LONG or self._rng.random() >= _REMOVED:
                     varied[key] = self._vary_text(value)
             elif key == "required":
                 varied[key] = [self._vary_text(name) for name in value]
@@ -168,9 +160,7 @@ class _WordSubstitution:
         Short texts always change: names are short, and different names must stay different.
         """
         if text not in self._varied_texts:
-            is_varied = (
-                len(text) < _MIN_LONG_TEXT or self._generator.random() < _CHANGED_SHARE
-            )
+            is_varied = len(text) < _MIN_LONG or self._rng.random() < _CHANGED
             self._varied_texts[text] = self._substitute(text) if is_varied else text
         return self._varied_texts[text]
 

@@ -80,12 +80,8 @@ def main() -> None:
         }
         for transport, start in starters.items():
             figures = call_in_turn(servers, start, SEARCH, rounds, 300)
-            starts = {
-                n: [entry.start for entry in results] for n, results in figures.items()
-            }
-            calls = {
-                n: [entry.calls for entry in results] for n, results in figures.items()
-            }
+            starts = {n: [run.start for run in runs] for n, runs in figures.items()}
+            calls = {n: [run.calls for run in runs] for n, runs in figures.items()}
             print(
                 compare(
                     f"start to tools/list, {transport}", starts, THEIRS, OURS
