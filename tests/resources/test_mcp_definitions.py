@@ -83,7 +83,10 @@ def test_resources_are_read_in_file_name_order(make_package: Make) -> None:
     [
         ("{", "one.json is not a definition of a resource"),
         ("[]", "one.json is not a definition of a resource"),
-        (definition("two"), "its signature, its name and its file name differ"),
+        (
+            definition("two"),
+            "`generated`, `name` and the file name must contain the same name",
+        ),
         ({**definition("one"), "generated": "by hand"}, "file name differ"),
         (
             {**definition("one"), "mcp": {"name": "two", "uri": "a:b"}},
