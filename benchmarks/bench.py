@@ -59,7 +59,7 @@ PARTS = {
 
 
 def wanted() -> list[str]:
-    """The names of the parts that are asked for.
+    """Return the names of the requested parts.
 
     Raises:
         SystemExit: a name is unknown.
@@ -75,7 +75,7 @@ def wanted() -> list[str]:
 
 
 def main() -> None:
-    """Measures the parts, prints them, and keeps them where a page is asked for."""
+    """Measure and print the parts; store the results if a page is requested."""
     is_quick, with_page = (bool(os.environ.get(word)) for word in ("QUICK", "PAGE"))
     if is_quick and with_page:
         raise SystemExit("a page of QUICK=1 would not be true: leave one of them out")
@@ -85,7 +85,7 @@ def main() -> None:
         rounds = int(os.environ.get("ROUNDS", "7"))
         sizes = Sizes(1_271, 120, 1_000, 10_000, rounds)
     with tempfile.TemporaryDirectory(prefix="toolcast-bench-") as name:
-        # What a user's runs remember is neither read nor changed.
+        # The user's caches are neither read nor changed.
         os.environ["XDG_CACHE_HOME"] = str(Path(name) / "cache")
         for part_name in wanted():
             _measure(part_name, Path(name), sizes, with_page)

@@ -40,7 +40,7 @@ _WAIT = 30.0
 
 
 def main() -> None:
-    """Prints a line for each transport and era, and what stdio has loaded."""
+    """Print a line per transport and protocol era, and the modules that stdio loads."""
     loaded: dict[str, int] = {}
     with tempfile.TemporaryDirectory() as folder:
         for transport, call in (("stdio", _over_stdio), ("HTTP", _over_http)):
@@ -124,7 +124,7 @@ def _over_http(revision: str, told: Path) -> None:
 def _third_call(
     server: subprocess.Popen[bytes], told: Path, call: Callable[[], None]
 ) -> None:
-    """The first calls load what calls need; the third is as all later ones are."""
+    """Make three calls; the first ones import modules, the third is a typical call."""
     call()
     call()
     server.send_signal(signal.SIGUSR1)
@@ -150,7 +150,7 @@ def _started(told: Path, *options: str, **pipes: Any) -> subprocess.Popen[bytes]
 
 
 def traced(told: Path, options: list[str]) -> None:
-    """Runs the server; SIGUSR1 begins a trace, SIGUSR2 writes it to the file."""
+    """Run the server; SIGUSR1 starts a trace, SIGUSR2 writes it to the file."""
     functions: list[str] | None = None
 
     def profile(frame: FrameType, event: str, _: object) -> None:
@@ -183,7 +183,7 @@ def traced(told: Path, options: list[str]) -> None:
 
 
 def _loaded() -> dict[str, int]:
-    """The modules of the runtime that are loaded, with their lines."""
+    """Return the imported modules of the runtime with their line counts."""
     found = {}
     for name, module in sorted(sys.modules.items()):
         file = getattr(module, "__file__", None)

@@ -47,7 +47,7 @@ def _bytes(number: int, method: str, params: Mapping[str, Any]) -> bytes:
 
 
 def rpc_message(method: str, params: Mapping[str, Any], revision: str) -> bytes:
-    """The bytes of one request, without its end of line."""
+    """Return the bytes of a request, without the line end."""
     if revision == MODERN:
         params = {**params, "_meta": _META}
     return _bytes(7, method, params)
@@ -61,7 +61,7 @@ def rpc_request(
     revision: str,
     headers: str = "",
 ) -> bytes:
-    """The bytes of one request over HTTP.
+    """Return the bytes of a request over HTTP.
 
     Args:
         port: where the server listens.
@@ -86,7 +86,7 @@ def rpc_request(
 
 
 def used(process: int) -> float:
-    """Seconds of the processor of a process and of those that it started, all threads."""
+    """Return the CPU seconds of a process and its children, in all threads."""
     # Linux counts nanoseconds here, where /proc counts hundredths of a second.
     # Source: https://www.man7.org/linux/man-pages/man3/clock_getcpuclockid.3.html
     own = time.clock_gettime((~process << 3) | 2)
@@ -95,7 +95,7 @@ def used(process: int) -> float:
 
 
 def _peak(process: int) -> float:
-    """MiB of a process's memory at its peak."""
+    """Return the peak memory of a process in MiB."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
@@ -128,14 +128,14 @@ class Stdio:
         self.start = Sample(self.used(), clock, self.memory())
 
     def list_tools(self) -> float:
-        """Seconds of one `tools/list`."""
+        """Return the seconds that `tools/list` takes."""
         begun = time.perf_counter()
         self._send(_bytes(1, "tools/list", {}) + b"\n")
         assert b'"tools":[' in self._answer()
         return time.perf_counter() - begun
 
     def calls(self, params: Mapping[str, Any], count: int) -> list[float]:
-        """Seconds of each of that many calls, one after the other."""
+        """Return the seconds of each of `count` sequential calls."""
         line, seconds = _bytes(7, "tools/call", params) + b"\n", []
         for _ in range(count):
             begun = time.perf_counter()
@@ -146,7 +146,7 @@ class Stdio:
         return seconds
 
     def pipelined(self, params: Mapping[str, Any], count: int, window: int) -> float:
-        """Seconds of that many calls with so many under way at a time."""
+        """Return the seconds of a number of calls with a fixed concurrency."""
         line = _bytes(7, "tools/call", params) + b"\n"
         begun = time.perf_counter()
         self._send(line * window)
@@ -157,15 +157,15 @@ class Stdio:
         return time.perf_counter() - begun
 
     def used(self) -> float:
-        """Seconds of the processor that the server has used."""
+        """Return the CPU seconds that the server has used."""
         return used(self._process.pid)
 
     def memory(self) -> float:
-        """MiB of the server's memory at its peak."""
+        """Return the peak memory of the server in MiB."""
         return _peak(self._process.pid)
 
     def close(self) -> None:
-        """Ends the server."""
+        """Stop the server."""
         self._process.kill()
         self._process.communicate()
 
@@ -181,7 +181,7 @@ class Stdio:
 
 
 def free_port() -> int:
-    """A port that is free now."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -227,9 +227,9 @@ class Http:
         self.start = Sample(self.used(), clock, self.memory())
 
     def calls(self, params: Mapping[str, Any], count: int) -> list[float]:
-        """Seconds of each of that many calls, one after the other."""
+        """Return the seconds of each of `count` sequential calls."""
         request, seconds = self._request("tools/call", params), []
-        # Others had their turn meanwhile, and servers close what was quiet for seconds.
+        # Servers close connections that are idle while other servers are measured.
         self._connection.close()
         self._connection = self._connected()
         for _ in range(count):
@@ -240,15 +240,15 @@ class Http:
         return seconds
 
     def used(self) -> float:
-        """Seconds of the processor that the server has used."""
+        """Return the CPU seconds that the server has used."""
         return used(self._process.pid)
 
     def memory(self) -> float:
-        """MiB of the server's memory at its peak."""
+        """Return the peak memory of the server in MiB."""
         return _peak(self._process.pid)
 
     def close(self) -> None:
-        """Ends the server."""
+        """Stop the server."""
         self._connection.close()
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

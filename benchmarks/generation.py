@@ -48,12 +48,12 @@ class Sizes:
 
     @property
     def few(self) -> int:
-        """Rounds of commands that take seconds."""
+        """The number of rounds for commands that take seconds."""
         return max(1, self.rounds // 2)
 
 
 def prepared(workspace: Workspace) -> Workspace:
-    """The workspace with its outputs, all of it committed."""
+    """Generate and commit the outputs of a workspace; return the workspace."""
     subprocess.run(
         [*TOOLCAST, "generate"],
         cwd=workspace.root,
@@ -66,14 +66,14 @@ def prepared(workspace: Workspace) -> Workspace:
 
 
 def cold(workspace: Workspace, name: str = "everything new") -> Command:
-    """`generate` without any output or memory of earlier runs."""
+    """Return the command `generate` without outputs or caches of earlier runs."""
     cache = Path(os.environ["XDG_CACHE_HOME"])
     words = [*TOOLCAST, "generate"]
     return Command(name, words, str(workspace.root), workspace.clear(cache))
 
 
 def generation_part(folder: Path, sizes: Sizes) -> Part:
-    """Each command over several projects, beside an import."""
+    """Measure each command on several projects, compared with an import."""
     rows: list[Row] = []
     outputs, specs = {}, {}
     for workspace in (
@@ -99,7 +99,7 @@ def _rows(workspace: Workspace, rounds: int) -> Iterator[Row]:
         Command("one spec changed", generate, root, workspace.edit),
         check,
     ]
-    # What was edited differs from the commit.
+    # The edited files differ from the commit.
     words = [*TOOLCAST, "diff", "--against", "HEAD"]
     diff = Command("diff of two states, one spec changed", words, root)
     samples = run_in_turn([*commands, diff, CLICK], rounds)
@@ -109,7 +109,7 @@ def _rows(workspace: Workspace, rounds: int) -> Iterator[Row]:
 
 
 def scale_part(folder: Path, sizes: Sizes) -> Part:
-    """Ten times the made-up tools: time and memory."""
+    """Measure time and memory for ten times as many synthetic tools."""
     some, many = (
         prepared(made_up(folder, number)) for number in (sizes.made_up, sizes.many)
     )
@@ -119,7 +119,7 @@ def scale_part(folder: Path, sizes: Sizes) -> Part:
 
 
 def wrote(folder: Path) -> list[int]:
-    """Files and lines below a folder.
+    """Return the numbers of files and lines below a folder.
 
     Raises:
         SystemExit: there are none.

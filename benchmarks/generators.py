@@ -28,7 +28,7 @@ _OURS = "toolcast generate"
 
 @dataclass(frozen=True)
 class Peer:
-    """A generator that others made.
+    """A generator of another project.
 
     Attributes:
         name: its name in the registry it is installed from.
@@ -43,16 +43,16 @@ class Peer:
     beside: Sequence[str] = ()
 
     def installed(self) -> str:
-        """The path of its command; it is installed from PyPI when it is missing."""
+        """Return the path of the command; install it from PyPI if it is missing."""
         folder = installed_python(f"{self.name}=={self.version}", *self.beside)
         return str(folder / "bin" / self.program)
 
 
 class NodePeer(Peer):
-    """A generator that comes from npm."""
+    """A generator from npm."""
 
     def installed(self) -> str:
-        """The path of its command; it is installed when it is missing."""
+        """Return the path of the command; install it if it is missing."""
         folder = _ENVIRONMENTS / f"{self.name}-{self.version}"
         program = folder / "node_modules" / ".bin" / self.program
         if not program.exists():
@@ -64,7 +64,7 @@ class NodePeer(Peer):
 
 
 def installed_python(*pinned: str, python: str = PYTHON) -> Path:
-    """A virtual environment with these packages; it is made when it is missing.
+    """Return a virtual environment with these packages; create it if missing.
 
     Args:
         pinned: the packages, the one that gives the environment its name first.
@@ -97,7 +97,7 @@ SERVER = NodePeer("openapi-mcp-generator", "4.0.1", "openapi-mcp-generator")
 
 
 def generators_part(folder: Path, sizes: Sizes) -> Part:
-    """Every generator on the real tools, and on the made-up ones."""
+    """Measure every generator on the real and on the synthetic tools."""
     rows, outputs = [], {}
     for workspace in (real(folder, sizes.real), made_up(folder, sizes.made_up)):
         prepared(workspace)
@@ -146,6 +146,6 @@ def _clearing(folder: Path) -> Callable[[], None]:
 
 
 def _listed(workspace: Workspace) -> list[Mapping[str, Any]]:
-    """The tools as the workspace's definitions show them to MCP clients."""
+    """Return the tools as MCP clients list them."""
     files = sorted(workspace.root.glob("generated/things/tools/*.json"))
     return [json.loads(file.read_text("utf-8"))["mcp"] for file in files]

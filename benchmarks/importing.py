@@ -23,7 +23,7 @@ _SERVE = [PYTHON, "-m", "generated.things.mcp_server"]
 
 
 def importing_part(folder: Path, sizes: Sizes) -> Part:
-    """Real tools in one list: each of the three steps, and all of them, beside an import."""
+    """Measure each step and all steps for a list of real tools, compared with an import."""
     tools = json.dumps({"tools": real_tools(sizes.real)})
     (folder / "list.json").write_text(tools, "utf-8")
     (folder / "requests").write_text(
@@ -37,7 +37,7 @@ def importing_part(folder: Path, sizes: Sizes) -> Part:
         root.mkdir()
         shutil.rmtree(os.environ["XDG_CACHE_HOME"], ignore_errors=True)
 
-    # Each step leaves what the next one needs; the last one begins and ends with nothing.
+    # Each step creates the input of the next; the last command runs all steps from scratch.
     commands = [
         Command("import", _IMPORT, str(root), emptied),
         Command("generate", _GENERATE, str(root)),

@@ -27,7 +27,7 @@ def rounds_table(
     calls: int,
     folder: Path,
 ) -> list[list[str]]:
-    """A line a server, a column a transport: rounds of the event loop a call."""
+    """Return event loop rounds per call: a row per server, a column per transport."""
     count = folder / "rounds"
     rows = [["Rounds of the event loop a call", *transports]]
     for server in servers:

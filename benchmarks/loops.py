@@ -20,7 +20,7 @@ _DEADLINE_S = 120
 
 
 def renamed_part(folder: Path, sizes: Sizes) -> Part:
-    """`generate` of tools that all have a former name, and of the same tools without."""
+    """Measure `generate` for renamed tools, compared with the same tools without old names."""
     (folder / "renamed").mkdir()
     renamed, plain = (
         made_up(below, sizes.made_up) for below in (folder / "renamed", folder)
@@ -37,7 +37,7 @@ def renamed_part(folder: Path, sizes: Sizes) -> Part:
 
 
 def watch_part(folder: Path, sizes: Sizes) -> Part:
-    """From an edit to the end of the run in `--watch`, beside `generate` after an edit."""
+    """Measure a run of `--watch` after an edit, compared with `generate` after an edit."""
     workspace = prepared(made_up(folder, sizes.made_up))
     command = Command(
         "generate", [*TOOLCAST, "generate"], str(workspace.root), workspace.edit
@@ -61,7 +61,7 @@ def watch_part(folder: Path, sizes: Sizes) -> Part:
 def _watching(
     workspace: Workspace, log: Path
 ) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
-    """A running `--watch` that prints to a file."""
+    """Run `--watch` with its output in a file."""
     words = [*TOOLCAST, "generate", "--watch"]
     _RUNS.pop(log, None)
     with log.open("wb") as stream:
@@ -80,13 +80,13 @@ def _watching(
 
 
 def _read_processor_seconds(process: subprocess.Popen[bytes]) -> float:
-    """Seconds of the processor of a process and of the runs that it waited for (Linux)."""
+    """Return the CPU seconds of a process and of its ended children (Linux)."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _wait_for_run(log: Path) -> None:
-    """Waits for the end of one more run, which is a blank line.
+    """Wait for the blank line that ends the next run.
 
     Raises:
         SystemExit: no run ended in time.

@@ -15,7 +15,7 @@ _REFERENCES = "#/components/schemas/"
 def write_documents(
     folder: Path, tools: Sequence[Mapping[str, Any]]
 ) -> tuple[str, str]:
-    """Writes two documents that hold the same schemas.
+    """Write two documents with the same schemas.
 
     Args:
         folder: where to.
@@ -55,7 +55,7 @@ def _model(name: str) -> str:
 
 
 def _moved(node: Any, model: str) -> Any:
-    """The schema with its references to where the tool's definitions have gone."""
+    """Return the schema with references to the moved definitions."""
     if isinstance(node, list):
         return [_moved(inner, model) for inner in node]
     if not isinstance(node, dict):

@@ -38,7 +38,7 @@ _MORE = "python-json-logger opentelemetry-api".split()
 
 
 def other_pythons_part(folder: Path, sizes: Sizes) -> Part:
-    """Calls over stdio and over HTTP on this Python, and on each later one."""
+    """Measure calls over stdio and HTTP on this and each later Python."""
     calls = 1_000 if sizes.rounds > 1 else 100
     named = (OURS, PLAIN, CHECKED)
     here = [one for one in candidates(folder, sizes.small) if one.name in named]
@@ -60,7 +60,7 @@ def other_pythons_part(folder: Path, sizes: Sizes) -> Part:
 
 
 def pythons() -> Iterator[tuple[str, list[str]]]:
-    """The version and the command of this Python, and of each later one with the runtime."""
+    """Yield version and command of this Python and of each later one with the runtime."""
     yield f"{sys.version_info.major}.{sys.version_info.minor}", [PYTHON]
     pinned = [f"{name}=={importlib.metadata.version(name)}" for name in _USED + _MORE]
     for version, program in find_interpreters().items():

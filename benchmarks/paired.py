@@ -34,7 +34,7 @@ PYTHON = sys.executable
 
 @dataclass(frozen=True)
 class Command:
-    """One thing to run.
+    """A command to measure.
 
     Attributes:
         name: what it is, in a few words.
@@ -51,7 +51,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Sample:
-    """One run: seconds of the processor, seconds of the clock, peak memory in MiB."""
+    """A run: CPU seconds, elapsed seconds, peak memory in MiB."""
 
     processor: float
     clock: float
@@ -60,7 +60,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Row:
-    """One command beside another, on the same work.
+    """A command compared with another on the same task.
 
     Attributes:
         work: what both did.
@@ -85,7 +85,7 @@ class Row:
     rounds: int
 
     def line(self) -> str:
-        """The row in a terminal."""
+        """Format the row for a terminal."""
         what = f"{self.work}: {self.one} / {self.other}"
         seconds = f"{self.one_seconds[1]:.3f} / {self.other_seconds[1]:.3f} s"
         return (
@@ -95,13 +95,13 @@ class Row:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Row:
-        """The row that `dataclasses.asdict` and JSON made of one."""
+        """Create a row from its JSON form."""
         pairs = {key: tuple(value[key]) for key in ("one_seconds", "other_seconds")}
         return cls(**{**value, **pairs})
 
 
 def child_environment() -> dict[str, str]:
-    """The environment of what is measured: Python may keep its compiled files."""
+    """Return the environment of measured commands, in which Python may cache bytecode."""
     left_out = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONHASHSEED")
     return {name: text for name, text in os.environ.items() if name not in left_out}
 
@@ -109,7 +109,7 @@ def child_environment() -> dict[str, str]:
 def run_in_turn(
     commands: Sequence[Command], rounds: int, warming: int = 1
 ) -> dict[str, list[Sample]]:
-    """Runs the commands in turn, round after round.
+    """Run the commands in turn in each round.
 
     Args:
         commands: of different names.
@@ -131,7 +131,7 @@ def run_in_turn(
 def compare(
     work: str, samples: Mapping[str, Sequence[Sample]], one: str, other: str
 ) -> Row:
-    """The row of one command beside another."""
+    """Return the row that compares two commands."""
     pairs = list(zip(samples[one], samples[other], strict=True))
     return Row(
         work,
@@ -174,7 +174,7 @@ def _measured(command: Command) -> Sample:
 
 @cache
 def _runner() -> subprocess.Popen[str]:
-    """A small process that runs the commands, and ends with this one."""
+    """Start a small process that runs the commands and ends with this process."""
     words = [PYTHON, "-I", "-S", str(Path(__file__).with_name("run_apart.py"))]
     pipe = subprocess.PIPE
     return subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True)

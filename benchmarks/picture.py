@@ -23,7 +23,7 @@ _STYLE = """\
 
 
 def picture(rows: Sequence[Row]) -> str:
-    """The picture: a bar goes right where Toolcast is faster, left where it is slower.
+    """Return the chart: bars go right where Toolcast is faster, left where it is slower.
 
     The length is the factor by the clock on a logarithmic scale; 64 is the longest bar.
     """

@@ -39,7 +39,7 @@ _SCHEMAS = (
 
 
 def real_tools(number: int) -> list[Tool]:
-    """That many tools of real servers, no two of whose names make one module.
+    """Return `number` tools of real servers with distinct module names.
 
     They are as their servers list them while there are enough. A larger number stands for one
     large server: the tools of the lists with deep schemas, first as they are, and then turn by
@@ -55,7 +55,7 @@ def real_tools(number: int) -> list[Tool]:
 
 
 def large_lists(number: int) -> list[tuple[str, list[Tool]]]:
-    """The largest of the lists, with their names, as their servers list them."""
+    """Return the largest lists with their names, as their servers list them."""
     files = sorted(_files(), key=lambda file: file.stat().st_size)[-number:]
     found = ((f.stem, list(_named_apart(_callable(f), 1_000))) for f in files)
     return list(reversed([*found]))
@@ -68,7 +68,7 @@ def _files() -> Iterator[Path]:
 
 
 def _callable(file: Path) -> Iterator[Tool]:
-    """The tools of a list, but for those that clients may call as tasks only."""
+    """Yield the tools of a list, except those that clients may call only as tasks."""
     read = json.loads(file.read_text("utf-8"))
     for tool in read if isinstance(read, list) else read["tools"]:
         if tool.get("execution", {}).get("taskSupport") != "required":
@@ -80,7 +80,7 @@ def _mean_schema(tools: Sequence[Tool]) -> float:
 
 
 def _named_apart(tools: Iterator[Tool], number: int) -> Iterator[Tool]:
-    """The first of them; a name that others have gets a number."""
+    """Yield the first `number` tools; append a number to names in use."""
     names: set[str] = set()
     for tool in islice(tools, number):
         name = tool["name"]
@@ -93,10 +93,10 @@ def _named_apart(tools: Iterator[Tool], number: int) -> Iterator[Tool]:
 
 
 def _varied(tools: Sequence[Tool]) -> Iterator[Tool]:
-    """The tools, and then the tools in other words, without end."""
+    """Yield the tools, then endless reworded copies of them."""
     yield from tools
     times = Counter(map(str.lower, _WORD.findall(json.dumps(tools))))
-    # Words that are everywhere are the language, not what a tool is about.
+    # Very frequent words are grammar and do not describe a tool.
     rare = [word for word, number in times.items() if number < _COMMON]
     for seed in count(1):
         words = _OtherWords(rare, random.Random(seed))
@@ -104,7 +104,7 @@ def _varied(tools: Sequence[Tool]) -> Iterator[Tool]:
 
 
 class _OtherWords:
-    """What says tools in other words of the same lengths, as chance has it."""
+    """A random but repeatable replacement of words by others of the same lengths."""
 
     def __init__(self, words: Sequence[str], chance: random.Random) -> None:
         self._chance = chance
@@ -118,7 +118,7 @@ class _OtherWords:
         self._said: dict[str, str] = {}
 
     def of_tool(self, tool: Tool) -> Tool:
-        """The tool, with a name and a description in any case."""
+        """Return the reworded tool, always with a new name and description."""
         return {
             **self._schema(tool),
             "name": self._other(tool["name"]),

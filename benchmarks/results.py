@@ -23,7 +23,7 @@ _MEASURED_WITH = ("click", "jinja2", "pyyaml", "jsonschema-rs", "mcp")
 
 @dataclass(frozen=True)
 class Part:
-    """The figures of one part of the benchmarks.
+    """The results of a part of the benchmarks.
 
     Attributes:
         rows: one command or server beside another.
@@ -49,7 +49,7 @@ class Part:
 
 
 def kept(path: Path) -> dict[str, Part]:
-    """The parts of a file, by name; none when there is no file."""
+    """Return the parts in a file by name; empty if the file does not exist."""
     if not path.exists():
         return {}
     return {
@@ -59,14 +59,14 @@ def kept(path: Path) -> dict[str, Part]:
 
 
 def keep(name: str, part: Part) -> None:
-    """Puts a part in the place of what was kept of it before."""
+    """Store a part and replace its previous results."""
     parts = {**kept(KEPT), name: part}
     written = {key: _rounded(asdict(value)) for key, value in parts.items()}
     KEPT.write_text(json.dumps(written, indent=1) + "\n", "utf-8")
 
 
 def _rounded(value: Any) -> Any:
-    """The same with numbers of four decimals: more would be noise."""
+    """Return the value with numbers rounded to four decimals; more would be noise."""
     if isinstance(value, float):
         return round(value, 4)
     if isinstance(value, dict):
@@ -77,7 +77,7 @@ def _rounded(value: Any) -> Any:
 
 
 def machine() -> str:
-    """Cores, memory and system in a few words."""
+    """Return a short description of cores, memory and system."""
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return (
         f"{os.cpu_count()} cores, {pages / 2**30:.0f} GiB, {platform.system()}"
@@ -86,7 +86,7 @@ def machine() -> str:
 
 
 def commit() -> str:
-    """The commit that is checked out, with a plus sign where files differ from it."""
+    """Return the current commit, with a plus sign if files differ from it."""
 
     def git(*words: str) -> str:
         done = subprocess.run(
@@ -99,6 +99,6 @@ def commit() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of Python and of the libraries that a run spends its time in."""
+    """Return the versions of Python and of the libraries that dominate a run's time."""
     found = {name: importlib.metadata.version(name) for name in _MEASURED_WITH}
     return {"Python": platform.python_version(), **found}

@@ -36,7 +36,7 @@ _WORD, _TOOLS = "routing a message", "writing the tools as JSON"
 
 
 def selection_part(folder: Path, sizes: Sizes) -> Part:
-    """The order on each labelled set, and the time of a message over few and many tools."""
+    """Measure the ranking of each labelled set, and the time of a message by tool count."""
     rows = [_row(number, sizes.rounds) for number in (235, sizes.real)]
     return Part(rows, tables=[list(_orders())])
 

@@ -60,7 +60,7 @@ CALL: dict[str, Any] = {
 
 
 def servers_part(folder: Path, sizes: Sizes) -> Part:
-    """All servers over few tools and over many: start, calls over stdio and over HTTP."""
+    """Measure start and calls of all servers with few and many tools, on both transports."""
     calls = 1_000 if sizes.rounds > 1 else 100
     rows: list[Row] = []
     tables = []
@@ -82,7 +82,7 @@ def servers_part(folder: Path, sizes: Sizes) -> Part:
 
 
 def transports() -> Iterator[tuple[str, Callable[[Candidate], Stdio | Http]]]:
-    """What servers are called over, and what starts one for it."""
+    """Yield each transport with the function that starts a server for it."""
     yield "stdio", lambda server: Stdio(server.stdio, server.folder)
     for revision in (MODERN, LEGACY):
 
@@ -94,7 +94,7 @@ def transports() -> Iterator[tuple[str, Callable[[Candidate], Stdio | Http]]]:
 
 
 def candidates(folder: Path, number: int) -> Iterator[Candidate]:
-    """The servers, over the same tools."""
+    """Yield the servers with the same tools."""
     for name, more in ((OURS, ""), (_LEDGER, _LEDGER_LINE)):
         below = folder / name.rpartition(" ")[2]
         below.mkdir(parents=True)
@@ -127,14 +127,14 @@ def _starts(figures: Figures) -> dict[str, list[Sample]]:
 
 
 def calls_of(figures: Figures) -> dict[str, list[Sample]]:
-    """The calls of each round, by server."""
+    """Return the calls of each round by server."""
     return {name: [one.calls for one in found] for name, found in figures.items()}
 
 
 def beside(
     work: str, samples: dict[str, list[Sample]], ours: str = OURS
 ) -> Iterator[Row]:
-    """Every other server beside one of ours."""
+    """Compare a Toolcast server with every other server."""
     for name in samples:
         if name != ours:
             yield compare(work, samples, name, ours)

@@ -26,7 +26,7 @@ __all__ = ["sessions_part"]
 
 
 def sessions_part(folder: Path, sizes: Sizes) -> Part:
-    """The time that half of the calls take at most, and the processor's time a call."""
+    """Measure the median time and the CPU time of a call."""
     seconds = 8.0 if sizes.rounds > 1 else 2.0
     alone = [call for call in MIXED if call.what == "async"]
     rows = []

@@ -23,7 +23,7 @@ _LONGEST_TURN = 1.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """One server.
+    """A server to measure.
 
     Attributes:
         name: what it is.
@@ -40,7 +40,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Round:
-    """What one server did in one round.
+    """The measurements of a server in a round.
 
     Attributes:
         start: from the start of the process to the answered `tools/list`.
@@ -56,12 +56,12 @@ class Round:
 
     @property
     def median(self) -> float:
-        """Seconds that half of the calls take at most."""
+        """The median of the calls in seconds."""
         return statistics.median(self.seconds)
 
     @property
     def slow(self) -> float:
-        """Seconds that 99 of 100 calls take at most."""
+        """The 99th percentile of the calls in seconds."""
         return sorted(self.seconds)[int(len(self.seconds) * 0.99)]
 
 
@@ -76,7 +76,7 @@ def call_in_turn(
     rounds: int,
     calls: int,
 ) -> Figures:
-    """Starts every server in turn, and then lets them answer a tenth of the calls in turn.
+    """Start every server in turn, then make a tenth of the calls to each in turn.
 
     A round that comes before, and is not counted, warms the caches of files.
     """
@@ -92,7 +92,7 @@ def call_in_turn(
 
 @contextmanager
 def on_one_core() -> Iterator[None]:
-    """This process, and what it starts, stays on one core.
+    """Pin this process and its children to a core.
 
     A server whose threads hand a call on to each other takes two or three times as long, by
     processor time as well, while they are on different cores and wait for the interpreter's
@@ -127,11 +127,11 @@ def _called(
 ) -> list[Round]:
     seconds: list[list[float]] = [[] for _ in clients]
     used = [0.0 for _ in clients]
-    # The handler, its schema and the caches are loaded by the first call.
+    # The first call loads the handler, its schema and the caches.
     warmed = [statistics.median(client.calls(call, _WARMING)) for client in clients]
     for _ in range(_TURNS):
         for number, client in enumerate(clients):
-            # A server that takes a tenth of a second a call is not waited for all day.
+            # A server that takes 0.1 s per call would take too long.
             count = min(calls // _TURNS, max(5, int(_LONGEST_TURN / warmed[number])))
             before = client.used()
             seconds[number] += client.calls(call, count)
@@ -149,7 +149,7 @@ def _called(
 
 
 def table(title: str, figures: Figures, calls: int) -> list[list[str]]:
-    """What each server takes by itself, as medians over the rounds."""
+    """Return the measurements of each server as medians over the rounds."""
     head = [title, "Start to list, s", "A call, µs", "99 of 100 calls, µs"]
     head += ["CPU µs a call", f"{_AT_A_TIME} at a time, calls/s", "MiB"]
     rows = [head]

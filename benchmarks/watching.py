@@ -22,7 +22,7 @@ _NONE, _TEXT, _JSON, _BEFORE = "no line", "a line a call", "a line of JSON", "BE
 
 
 def watching_part(folder: Path, sizes: Sizes) -> Part:
-    """Calls over stdio and over HTTP."""
+    """Measure calls over stdio and HTTP."""
     calls = 1_000 if sizes.rounds > 1 else 100
     workspace = real(folder, sizes.small, toolset=CLIENTS)
     prepared(workspace)

