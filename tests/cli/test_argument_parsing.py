@@ -111,7 +111,7 @@ def test_schema_types_are_listed(schema: Any, types: tuple[str, ...]) -> None:
     assert list_types(schema) == types
 
 
-def test_enum_values_are_listed_as_texts() -> None:
+def test_enum_values_are_converted_to_command_line_text() -> None:
     assert list_enum_values({"enum": ["a", 1, None, {"a": "é"}]}) == [
         "a",
         "1",

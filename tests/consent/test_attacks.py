@@ -330,7 +330,9 @@ HANDSHAKE_ATTACKS: list[HandshakeAttack] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_handshake_call_runs_only_after_approval(shop: Shop, transport: str) -> None:
+def test_call_in_a_handshake_session_runs_only_after_approval(
+    shop: Shop, transport: str
+) -> None:
     """Attacks run no handler; an approval sent twice then runs it once."""
     with shop.connect_handshake(transport) as client:
         for attack in HANDSHAKE_ATTACKS:

@@ -331,7 +331,7 @@ def test_long_keys_are_read_back_with_their_values(key: str, value: Any) -> None
 
 
 @given(value=VALUES)
-def test_encoded_yaml_values_are_read_back_unchanged(value: Any) -> None:
+def test_values_written_to_specs_are_read_back_unchanged(value: Any) -> None:
     document, findings = read_yaml("x.yaml", str(encode_entry("key", value)).encode())
     if document is None or findings:
         # Values with characters that specs may not contain are findings.

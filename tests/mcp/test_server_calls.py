@@ -145,7 +145,9 @@ def test_ecma_262_pattern_and_recursive_schema_are_applied(call: Call) -> None:
 
 
 @pytest.mark.parametrize("tool", ["broken_pattern", "far_reference", "no_schema"])
-def test_arguments_that_cannot_be_checked_are_refused(call: Call, tool: str) -> None:
+def test_call_is_refused_if_the_schema_cannot_be_compiled(
+    call: Call, tool: str
+) -> None:
     assert "cannot be checked" in get_error_text(call(tool, {"a": "A"}))
 
 

@@ -66,7 +66,7 @@ def test_registry_call_outside_a_server_embeds_linked_content(mcp_server: Any) -
     ("change", "problem"),
     [
         (lambda value: value.pop("generated"), "'generated'"),
-        (lambda value: value["mcp"].update(name="other"), "file name differ"),
+        (lambda value: value["mcp"].update(name="other"), "must contain the same name"),
         (lambda value: value["mcp"].pop("uri"), "it has no URI"),
     ],
 )

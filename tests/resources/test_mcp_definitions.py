@@ -83,11 +83,14 @@ def test_resources_are_read_in_file_name_order(make_package: Make) -> None:
     [
         ("{", "one.json is not a definition of a resource"),
         ("[]", "one.json is not a definition of a resource"),
-        (definition("two"), "its signature, its name and its file name differ"),
-        ({**definition("one"), "generated": "by hand"}, "file name differ"),
+        (
+            definition("two"),
+            "`generated`, `name` and the file name must contain the same name",
+        ),
+        ({**definition("one"), "generated": "by hand"}, "must contain the same name"),
         (
             {**definition("one"), "mcp": {"name": "two", "uri": "a:b"}},
-            "file name differ",
+            "must contain the same name",
         ),
         ({**definition("one"), "mcp": {"name": "one"}}, "it has no URI"),
         (definition("one", handler="a:b"), "'parameters'"),

@@ -85,7 +85,7 @@ def test_handler_with_a_question_fails_without_the_consent_part(
     assert not handler_log
 
 
-def test_repeated_question_is_declined_without_the_consent_part(
+def test_handler_questions_fail_without_the_consent_package(
     tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
     """Handlers that catch the error and repeat the question get no answer either."""

@@ -349,8 +349,10 @@ _BACKTRACKING = {"pattern": r"(?!/)\w+(?<!\.)$"}
 
 
 @pytest.mark.parametrize(("rows", "is_accepted"), [(5_997, True), (5_998, False)])
-def test_6000_subvalues_are_measured_separately(rows: int, is_accepted: bool) -> None:
-    """Needed if a text at one path is too long for a pattern at another."""
+def test_up_to_6000_subvalues_are_measured_per_path(
+    rows: int, is_accepted: bool
+) -> None:
+    """Beyond, the text at one path counts for the pattern at another, and is too long."""
     names = [str(number) for number in range(30)]
     schema = {"properties": {"path": _BACKTRACKING, "rows": _array(required=names)}}
     value = {"path": "notes", "text": "a" * 10_000, "rows": [{}] * rows}

@@ -234,7 +234,8 @@ def _split_words(data: bytes) -> list[bytes]:
     Words after a JSON escape, and after `__` as in a server's prefix, are included. So a
     mentioned name always has its first word in the list, but not every word is a mention.
     """
-    # A name without letters and digits has only the empty word, which all texts have.
+    # Searched names are found by their first word. It is empty for a name such as `__`, so the
+    # empty word is always in the list.
     words = [*data.translate(_BLANKED).split(), b""]
     if b"\\" in data:
         words += _JSON_ESCAPE.sub(b" ", data).translate(_BLANKED).split()

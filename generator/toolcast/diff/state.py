@@ -140,7 +140,8 @@ def build_tool_pair(
 def pair_mcp_specs(before: Toolset, after: Toolset) -> Iterator[FilePair]:
     """Yield both versions of the resources and MCP prompts that exist in both.
 
-    The effective values include `required`, the names of the required arguments.
+    To the fields of the files is added `required`, a list of the names of required
+    arguments.
     """
     old_specs = {(spec.kind, spec.name): spec for spec in before.mcp_specs}
     for new in after.mcp_specs:

@@ -225,6 +225,12 @@ def encode_call(
 ) -> Code:
     """Encode a call with positional expressions, and with variables as keyword arguments.
 
+    Args:
+        function: the name of the function.
+        arguments: the positional expressions.
+        before: the text before the call on its line, which counts for line breaks.
+        keywords: the variable for each keyword argument.
+
     Raises:
         ValueError: a name is not an identifier.
     """

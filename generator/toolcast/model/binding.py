@@ -465,7 +465,8 @@ def add_shared_definitions(tool: ToolSpec, definitions: Definitions) -> ToolSpec
 
     The definitions are the last member of `$defs`.
     """
-    # The model's schemas may already contain shared definitions; those of the spec do not.
+    # Start from the schemas in the spec file: `tool.schemas` may already contain shared
+    # definitions.
     own_schemas = {field: tool.source.tree.get(field) for field in tool.schemas}
     schemas = {
         field: _copy_definitions(schema, definitions)

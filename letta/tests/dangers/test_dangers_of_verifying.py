@@ -39,7 +39,7 @@ def test_missing_core_memory_tool_is_a_difference(stage: Stage, name: str) -> No
     )
 
 
-def test_alternative_memory_tool_satisfies_the_agent_type(stage: Stage) -> None:
+def test_additional_memory_tool_is_accepted_and_its_loss_reported(stage: Stage) -> None:
     stage.apply()
     attached_id = stage.find_tool("core_memory_append")["id"]
     ids = [tool["id"] for tool in stage.agent()["tools"]]

@@ -96,7 +96,9 @@ def _read_definitions(
             # The signature names the spec, so that a renamed or copied file is detected.
             expected = {name, f"{module_name(name)}.json"}
             if signature is None or {signature[1], file_name} != expected:
-                raise ValueError("its signature, its name and its file name differ")
+                raise ValueError(
+                    "`generated`, `name` and the file name must contain the same name"
+                )
             definition = ResourceOrPrompt(
                 name,
                 value["mcp"],

@@ -273,8 +273,8 @@ def _branches(schema: Mapping[str, Any], node: SchemaNode) -> Iterator[Any]:
     for keyword in ("dependentSchemas", "dependencies"):
         yield from schema.get(keyword, {}).values()
     for keyword in COMBINED:
-        # Skip combinations that are already resolved: their selected alternatives are in
-        # `node.parts`.
+        # Skip `anyOf` and `oneOf` whose matching alternatives are known: these alternatives are
+        # already in `node.parts`.
         if (id(schema), keyword) not in node.left:
             yield from schema.get(keyword, ())
 

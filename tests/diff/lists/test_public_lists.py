@@ -116,7 +116,7 @@ def test_public_lists_have_the_expected_grades(
         ({"idempotentHint": True}, {"idempotentHint": True}, []),
     ],
 )
-def test_removed_hint_is_reported_if_the_tool_was_read_only(
+def test_other_hints_are_compared_when_a_tool_stops_being_read_only(
     old: Tool, new: Tool, rules: list[str], tmp_path: Path
 ) -> None:
     changes = compare(
