@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.diff.git_command import run_git
-from tests.watching.test_watching import watching
+from tests.watching.test_watching import watch
 
 MONEY = """\
 money:
@@ -74,10 +74,10 @@ def test_edited_definition_is_detected_by_generate_and_watch(shops: Project) -> 
     shops.edit("definitions.yaml", "EUR, USD", "EUR, USD, CHF")
     # The definition and the types of one tool in each toolset.
     assert "4 written" in shops.toolcast("generate").stdout
-    with watching(shops.root) as watcher:
-        watcher.block()
+    with watch(shops.root) as watcher:
+        watcher.wait_for_block()
         shops.edit("definitions.yaml", "CHF", "GBP")
-        assert "4 written" in watcher.block("4 written")
+        assert "4 written" in watcher.wait_for_block("4 written")
 
 
 def test_findings_are_at_the_definition(shops: Project) -> None:

@@ -29,6 +29,7 @@ def run(root: Path, *words: str, code: int = 0) -> str:
 
 # Servers are started a dozen times.
 @pytest.mark.timeout(300)
+@pytest.mark.slow
 def test_contents_of_resources_and_prompts_are_compared(tmp_path: Path) -> None:
     shutil.copytree(SERVERS / "sdk_shop", tmp_path / "sdk_shop")
     python = ("--python", "sdk_shop.server")

@@ -86,6 +86,7 @@ def test_sdk_server_is_imported_with_adapters(project: Path) -> None:
     assert [json.loads(line)["tool"] for line in calls] == ["add", "currency"]
 
 
+@pytest.mark.slow
 def test_generated_server_equals_the_sdk_server(imported_copy: Path) -> None:
     """Lists are compared in each protocol version, and results of calls."""
     assert "0 errors" not in run_toolcast(imported_copy, "check")
@@ -109,6 +110,7 @@ def test_generated_server_equals_the_sdk_server(imported_copy: Path) -> None:
     assert "calls.jsonl:6: error: `price`" in output
 
 
+@pytest.mark.slow
 def test_migration_page_commands_succeed(tmp_path: Path) -> None:
     shutil.copytree(SERVERS / "sdk_shop", tmp_path / "shop")
     page = (Path(__file__).parents[2] / "docs/migrate-fastmcp.md").read_text("utf-8")
@@ -192,6 +194,7 @@ def test_module_that_runs_its_server_at_import_times_out(
     assert 'move `run()` below `if __name__ == "__main__":`' in output
 
 
+@pytest.mark.slow
 def test_module_that_prints_is_imported(project: Path) -> None:
     path = project / "plain_shop/server.py"
     path.write_text(f"{path.read_text('utf-8')}\nprint('loaded')\n", "utf-8")
@@ -205,6 +208,7 @@ def test_module_that_prints_is_imported(project: Path) -> None:
         "for number in range(1000): mcp.add_tool(look_up, name=f'look_up_{number}')",
     ],
 )
+@pytest.mark.slow
 def test_output_larger_than_a_pipe_does_not_block_the_import(
     tmp_path: Path, statement: str
 ) -> None:
@@ -230,6 +234,7 @@ def test_second_import_changes_no_files(imported_copy: Path) -> None:
     assert (imported_copy / "handlers/shop.py").read_text("utf-8").endswith("# mine\n")
 
 
+@pytest.mark.slow
 def test_second_import_reports_handlers_to_add_or_remove(imported_copy: Path) -> None:
     path = imported_copy / "sdk_shop/server.py"
     text = path.read_text("utf-8")
@@ -256,6 +261,7 @@ def test_second_import_reports_handlers_to_add_or_remove(imported_copy: Path) ->
     assert read_handlers(imported_copy)["late"] == "handlers.shop:late"
 
 
+@pytest.mark.slow
 def test_own_fields_stay_after_an_import(imported_copy: Path) -> None:
     """A changed handler and an added permission are not overwritten."""
     path = imported_copy / "specs/shop/add.yaml"

@@ -7,6 +7,7 @@ import logging
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import closing
@@ -177,7 +178,16 @@ def test_http_sink_retries_with_increasing_delays(
     news: Any = SimpleNamespace(clear=lambda: None, wait=waited.append)
     sink._wake_event = news
     monkeypatch.setattr(sink, "_post_all", post_all)
-    monkeypatch.setattr(http_sink.time, "sleep", slept.append)
+    test_thread, sleep = threading.current_thread(), time.sleep
+
+    def record_sleep(seconds: float) -> None:
+        # Threads of other sinks in this process may sleep, too.
+        if threading.current_thread() is test_thread:
+            slept.append(seconds)
+        else:
+            sleep(seconds)
+
+    monkeypatch.setattr(http_sink.time, "sleep", record_sleep)
     with pytest.raises(StopSinkError):
         sink._run()
     assert slept == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 0.5]

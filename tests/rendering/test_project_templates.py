@@ -232,6 +232,7 @@ def test_line_added_to_template_copies_is_in_every_clients_prompts(
     assert " failed" not in (output := run_generated_tests(project)), output
 
 
+@pytest.mark.slow
 def test_project_templates_replace_bullet_label_section_and_usage(
     make_project: Callable[..., Any],
 ) -> None:

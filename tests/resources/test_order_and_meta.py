@@ -69,6 +69,7 @@ def test_resource_and_prompt_lists_follow_order_and_contain_meta(
         assert [item["_meta"] for item in entries] == [{"acme/key": [n]} for n in names]
 
 
+@pytest.mark.slow
 def test_generated_tests_accept_order_and_all_members(make_project: Any) -> None:
     members = (
         "meta: {a: 1}\nicons: [{src: https://shop.example/i.png}]\ntitle: T\n"
