@@ -229,7 +229,7 @@ def test_tool_detail_shows_schema_and_changes(open_page: Open, catalog: Path) ->
     schema = json.loads(detail.locator("details[open] pre").inner_text())
     assert "workspace_id" in schema["properties"]
     assert "Hand work over." in detail.inner_text()
-    assert "breaking" in detail.inner_text()
+    assert "risky" in detail.inner_text()
 
 
 def test_resources_and_prompts_can_be_searched(open_page: Open, clinic: Path) -> None:
