@@ -21,14 +21,14 @@ TOOLSET: Any = SimpleNamespace(name="ren", backend="v1")
 
 
 class Plan:
-    """A stand-in for a plan with these blockers."""
+    """A stand-in for a plan with these blockers and missing tools."""
 
-    def __init__(self, *codes: str) -> None:
+    def __init__(self, *codes: str, missing: tuple[str, ...] = ()) -> None:
         self.blockers = [
             SimpleNamespace(code=blocker_code, message=f"no: {blocker_code}")
             for blocker_code in codes
         ]
-        self.missing = ("b",)
+        self.missing = missing
         self.warnings = ("w",)
 
     def to_json(self) -> dict[str, Any]:
@@ -89,6 +89,7 @@ DONE = ApplyResult(3, 4, True, missed=())
         (None, LettaError("away"), 502, {"error": "away"}),
         (None, (Plan(), None), 200, {"blockers": 0}),
         (None, (Plan("capture"), None), 409, {"blockers": 1}),
+        (None, (Plan(missing=("b",)), None), 409, {"blockers": 0}),
         (
             {"allow_delete": ["a"]},
             (Plan(), DONE),
