@@ -55,6 +55,7 @@ CLIENTS = 16
 WORK = """
 name: work
 summary: Works for a while.
+when_to_use: {text: null, reason: Only the test calls this tool.}
 parameters:
   type: object
   properties:
@@ -69,6 +70,7 @@ cli: { keyword: work }
 REMOVE = """
 name: remove
 summary: Removes a thing.
+when_to_use: {text: null, reason: Only the test calls this tool.}
 parameters:
   type: object
   properties:
