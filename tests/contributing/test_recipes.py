@@ -90,7 +90,7 @@ def test_contributing_recipes_add_a_target_a_field_and_a_rule(
         output[title] = ""
         for step in read_steps(PAGE, title):
             if step.path:
-                step.edit(clone)
+                step.apply(clone)
                 continue
             for line in step.text.splitlines():
                 if line in FINAL_COMMANDS:
