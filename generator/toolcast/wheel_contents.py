@@ -51,10 +51,10 @@ def check_wheel(
         return
     if should_build:
         names, reason = _list_wheel(workspace.root, backend, system)
-        help_ = (
-            f"install `{backend.partition('.')[0]}` and what it needs for this Python"
-        )
-        if not reason.startswith("ModuleNotFoundError"):
+        if reason.startswith("ModuleNotFoundError"):
+            package = backend.partition(".")[0]
+            help_ = f"install `{package}` and what it needs for this Python"
+        else:
             help_ = "fix the build; `python -m build` prints the complete output"
     else:
         names, reason = None, "it was not built"
@@ -138,11 +138,10 @@ def _list_wheel(
     lines = process.stdout.decode("utf-8", "replace").splitlines()
     if process.returncode == 0 and lines:
         return json.loads(lines[-1]), ""
-    errors = process.stderr.decode("utf-8", "replace").split("\n")
-    lines = [line.strip() for line in errors if line.strip()]
-    # Some backends append advice or a stack to their error.
-    first_errors = (line for line in lines if line.startswith("error: "))
-    reason = next(first_errors, lines[-1] if lines else "it failed")
+    output = process.stderr.decode("utf-8", "replace").split("\n")
+    errors = [line.strip() for line in output if line.strip()] or ["it failed"]
+    # Some backends print advice or a traceback after their error.
+    reason = next((e for e in errors if e.startswith("error: ")), errors[-1])
     return None, reason[:_MAX_REASON_CHARACTERS]
 
 

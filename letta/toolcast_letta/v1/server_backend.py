@@ -128,9 +128,9 @@ class ServerBackend:
     def count_tools(
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
-        """Yield for each agent how many tools it has, and had before the last `apply`.
+        """Yield the tools that each agent has, and the tools before the last `apply`.
 
-        The former number comes from the newest baseline file that includes the agent.
+        The tools before `apply` are None if no baseline file contains the agent.
         """
         saved = self.baselines.list_all(desired.toolset, self.location)
         for agent in desired.agents:

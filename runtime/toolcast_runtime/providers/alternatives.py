@@ -93,8 +93,12 @@ def merge_alternatives(
 
 def _combine_schemas(first: Any, second: Any) -> Any:
     """Return a schema of the values that both schemas allow; each may be a boolean."""
-    if not isinstance(first, Mapping) or not isinstance(second, Mapping):
-        return second if first is True else first if second is True else False
+    if first is True:
+        return second
+    if second is True:
+        return first
+    if first is False or second is False:
+        return False
     try:
         return merge_schemas(first, second)
     except InexactError:

@@ -266,10 +266,9 @@ def _spec_tests(
                 assert_same(folder, sorted(live), sorted(expected), "spec")
                 for name, definition in expected.items():
                     members = {key: live[name].get(key) for key in definition}
-                    # The order of the definition's members is not that of the spec's fields.
-                    keys = [key for key in members["mcp"] if key in definition["mcp"]]
-                    mcp = {key: definition["mcp"][key] for key in keys}
-                    definition["mcp"] = mcp | definition["mcp"]
+                    # The generator does not write `mcp` in the order of the spec's fields.
+                    for value in (members, definition):
+                        value["mcp"] = dict(sorted(value["mcp"].items()))
                     assert_same(f"{folder}: {name}", members, definition, "spec")
 
         def test_prompt_files_contain_toolset_texts(self) -> None:

@@ -86,9 +86,9 @@ def _build_variable(*parts: str) -> str:
 
 
 def _expand_names(entries: Any, live: Any) -> Any:
-    """Return the names that entries stand for: the live ones, if the entries match them all.
+    """Return the live names if the entries of a list match all of them, else the entries.
 
-    An entry such as `section:search` can stand for any tool.
+    Sections are not resolved: an entry such as `section:search` matches every name.
     """
     if entries == "*" or not isinstance(live, tuple):
         return entries if entries == "*" else tuple(entries)

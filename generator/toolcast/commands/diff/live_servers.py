@@ -152,12 +152,13 @@ def verify(
 ) -> None:
     """Compare a running MCP server with the definitions of a toolset.
 
-    SERVER is a URL or an entry of `mcp_servers`; --mcp-stdio starts a server. With --python
-    the generated server is started, too, and both are compared in all MCP versions, also the
-    contents of resources and prompts (required arguments: `text`). --calls compares the
-    results of calls. Differences are graded as in `toolcast diff`. Values that change on
-    every start are notes, and resources and prompts of which the specs declare none. Exit codes: 1 for differences, 2 if the
-    server cannot be read or has none of the tools.
+    SERVER is a URL or an entry of `mcp_servers`; --mcp-stdio starts a server. With --python,
+    the generated server is started, too. Lists and the contents of resources and prompts are
+    compared in all MCP versions; required arguments of prompts are `text`. --calls compares
+    the results of calls. Differences are graded as in `toolcast diff`. Two differences are
+    only notes: values that change on every start, and resources or prompts if the specs
+    declare none. Exit codes: 1 for differences, 2 if the server cannot be read or has none
+    of the tools.
     """
     from ...diff.listing_changes import compare_listings
     from ...diff.listing_workspace import ListingOwner
