@@ -47,6 +47,8 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        # With the default thresholds, parsing the sources takes three times as long.
+        gc.set_threshold(50_000, 20, 20)
         gc.enable()
 
 

@@ -201,6 +201,7 @@ def _list_edits(project: Project) -> list[Edit]:
     return list(edits.values())
 
 
+@pytest.mark.slow
 def test_edit_to_any_definition_field_fails_a_generated_test(project: Project) -> None:
     edits = _list_edits(project)
     members = build_definition_fields()["members"]["tool"].values()

@@ -359,6 +359,7 @@ def edited_output(copy: Project) -> str:
     return run_pytest(copy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "message", [pytest.param(edit[-1], id=edit[0]) for edit in (*EDITS, *SHARED_EDITS)]
 )

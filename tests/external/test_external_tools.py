@@ -287,6 +287,7 @@ async def test_client_list_starts_only_servers_with_tools_for_the_client(
     assert "echo" in catalog and find_processes("not-allowed")
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("has_instructions", [False, True])
 def test_toolset_without_own_tools_serves_external_tools(
     make_project: Callable[..., Project], has_instructions: bool

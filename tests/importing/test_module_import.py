@@ -134,6 +134,7 @@ def test_module_functions_become_handlers_without_adapters(project: Path) -> Non
     run_toolcast(project, "check")
 
 
+@pytest.mark.slow
 def test_source_folder_is_added_to_a_new_workspace(project: Path) -> None:
     (project / "src").mkdir()
     shutil.move(project / "plain_shop", project / "src")
@@ -150,6 +151,7 @@ def test_factory_without_parameters_is_called(project: Path) -> None:
     assert "title: Made" in (project / "specs/shop/toolset.yaml").read_text("utf-8")
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize(
     ("text", "reference", "message"),
     [
@@ -182,6 +184,7 @@ def test_module_without_one_server_is_an_error(
     assert not (tmp_path / "specs").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "streamable-http"])
 def test_module_that_runs_its_server_at_import_times_out(
     tmp_path: Path, transport: str
@@ -223,6 +226,7 @@ def test_output_larger_than_a_pipe_does_not_block_the_import(
     assert describe_python_server(server).library == "mcp"
 
 
+@pytest.mark.slow
 def test_second_import_changes_no_files(imported_copy: Path) -> None:
     before = {
         p: p.read_bytes() for p in imported_copy.rglob("*") if p.suffix in (".yaml",)
@@ -318,6 +322,7 @@ def test_missing_adapter_source_is_a_finding(
     assert ("handler/not-found" in output) == bool(message)
 
 
+@pytest.mark.slow
 def test_live_import_includes_resources_and_prompts(project: Path) -> None:
     """A listing has no content, so their handlers are stubs; tools have no handler."""
     command = f"{sys.executable} -m sdk_shop.server"

@@ -398,6 +398,7 @@ def is_shortened(value: Any, original: Any) -> bool:
     return type(value) is type(original) and bool(value == original)
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("unit", ["tokens", "characters"])
 @tried(600)
 @given(
