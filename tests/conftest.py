@@ -86,7 +86,7 @@ def _use_temporary_ledger(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder for mypy's `--cache-dir`, shared by the type checks of a session.
+    """Return a folder for mypy's `--cache-dir`, shared by the checks of a session.
 
     It starts as a copy of the repository's mypy cache: without it, a check of a small project
     spends most of its time on the libraries.
@@ -189,7 +189,7 @@ def make_project(tmp_path: Path) -> Callable[..., Project]:
 
 @pytest.fixture
 def project_copy(tmp_path: Path) -> Project:
-    """A copy of this repository's project, with its generated files in a git index."""
+    """Copy this repository's project; its generated files are in a git index."""
     root = tmp_path / "copy"
     root.mkdir()
     copy_project(root, "generated", "examples")
@@ -200,7 +200,7 @@ def project_copy(tmp_path: Path) -> Project:
 
 @pytest.fixture(scope="session")
 def clinic_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of tests/platform/project with its generated package `clinic_tools`."""
+    """Copy tests/platform/project and generate its package `clinic_tools`."""
     root = tmp_path_factory.mktemp("clinic") / "project"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "tests/platform/project", root, ignore=ignored)
@@ -210,7 +210,7 @@ def clinic_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A folder next to the project, with a file that no command may change."""
+    """Create a folder next to the project, with a file that no command may change."""
     folder = tmp_path / "outside"
     folder.mkdir()
     (folder / "bashrc").write_text("echo mine\n", encoding="utf-8")

@@ -51,7 +51,7 @@ LISTS = _read_lists()
 
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A generated project with a toolset for each list."""
+    """Generate a project with a toolset for each tool list."""
     root = tmp_path_factory.mktemp("lists")
     import_lists(root, LISTS)
     generate_project(root)

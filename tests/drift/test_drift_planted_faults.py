@@ -237,7 +237,7 @@ FAULTS = [
 
 @pytest.fixture(scope="module")
 def pytest_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """Processes that have imported pytest and the runtime."""
+    """Start a process that has imported pytest and the runtime, for forks."""
     runtime = ("cli", "langchain", "mcp.sdk_server", "testing")
     modules = ["pytest", *(f"toolcast_runtime.{name}" for name in runtime)]
     modules += list_modules(toolcast)
@@ -266,7 +266,7 @@ def list_output_findings(project: Project) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def cloned_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Project with the two toolsets that need no extension, outputs in git's index."""
+    """Copy the two toolsets without extensions; their outputs are in git's index."""
     workspace = f"version: 1\ntoolsets: [{', '.join(SPECS)}]\n"
     project = Project(tmp_path_factory.mktemp("drift") / "copy")
     project.write("toolcast.yaml", workspace)

@@ -188,7 +188,7 @@ def make_project(
 
 @pytest.fixture
 def extension(tmp_path: Path) -> dict[str, str]:
-    """Environment variables of a process in which the extension is installed."""
+    """Install the extension; return the environment variables for its process."""
     site = tmp_path / "site"
     info = site / "toolcast_house-1.0.dist-info"
     info.mkdir(parents=True)

@@ -24,7 +24,7 @@ from toolcast_runtime.fastmcp.context import FastMcpContext, SdkContext
 
 
 def register_math(server: Any) -> None:
-    """Registers functions in each form that the libraries have."""
+    """Register functions in each form that the libraries have."""
 
     @server.tool()
     def add(a: int, b: int = 2) -> int:

@@ -65,7 +65,7 @@ def endpoint() -> Iterator[Endpoint]:
             self.end_headers()
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Keeps the test's output clean."""
+            """Log nothing, to keep the test's output clean."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
         listener.daemon_threads = True

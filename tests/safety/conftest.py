@@ -21,13 +21,13 @@ def assert_same_structure(tmp_path: Path) -> Callable[[Specs], None]:
 
 @pytest.fixture(params=range(len(PAYLOADS)), ids=lambda n: PAYLOADS[n][:20])
 def hostile_toolset(request: pytest.FixtureRequest) -> Specs:
-    """A toolset with one of the hostile strings in every text field."""
+    """Return a toolset with one of the hostile strings in every text field."""
     return make_text_toolset(PAYLOADS[request.param])
 
 
 @pytest.fixture
 def hostile_toolsets() -> list[Specs]:
-    """A toolset for each hostile string."""
+    """Return a toolset for each hostile string."""
     return [make_text_toolset(text) for text in PAYLOADS]
 
 
@@ -45,7 +45,7 @@ def make_hostile_project(tmp_path: Path) -> Callable[[str], Path]:
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """Forked processes that run generated code with the runtime already loaded."""
+    """Start a process with the loaded runtime, which runs generated code in forks."""
     loaded = ("toolcast_runtime.langchain", "langchain_core.tools")
     with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
         yield running
