@@ -120,18 +120,18 @@ class Project:
 
     def run(
         self,
-        *words: str,
+        *args: str,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
-        given: str | None = None,
+        input: str | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run Python with these arguments in the project; `given` is its stdin."""
+        """Run Python with these arguments in the project; `input` is its stdin."""
         return subprocess.run(
-            [sys.executable, *words],
+            [sys.executable, *args],
             cwd=cwd or self.root,
             env={**os.environ, "PYTHONIOENCODING": "utf-8", **(env or {})},
-            input=given,
-            stdin=None if given is not None else subprocess.DEVNULL,
+            input=input,
+            stdin=None if input is not None else subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
             timeout=60,
@@ -139,7 +139,7 @@ class Project:
 
     def toolcast(
         self,
-        *words: str,
+        *args: str,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> subprocess.CompletedProcess[str]:
@@ -148,8 +148,8 @@ class Project:
         It runs as a child process if `env` is set, and in this process otherwise.
         """
         if env is not None:
-            return self.run("-m", "toolcast", *words, env=env, cwd=cwd)
-        return toolcast(cwd or self.root, *words)
+            return self.run("-m", "toolcast", *args, env=env, cwd=cwd)
+        return toolcast(cwd or self.root, *args)
 
     def generate(self) -> None:
         """Generate in this process, which is faster, and overwrite existing files."""
@@ -193,8 +193,8 @@ def project_copy(tmp_path: Path) -> Project:
     root = tmp_path / "copy"
     root.mkdir()
     copy_project(root, "generated", "examples")
-    for words in (["init", "--quiet"], ["add", "--force", "generated"]):
-        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+    for args in (["init", "--quiet"], ["add", "--force", "generated"]):
+        subprocess.run(["git", *args], cwd=root, check=True, capture_output=True)
     return Project(root)
 
 

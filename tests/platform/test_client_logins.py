@@ -246,24 +246,24 @@ def test_confirmation_is_answered_once_at_another_process_by_its_user(
         return at.send("/mcp/", body, {**head, **headers}).message
 
     with (
-        run_uvicorn(clinic, people, free_port()) as one,
-        run_uvicorn(clinic, people, free_port()) as other,
+        run_uvicorn(clinic, people, free_port()) as first,
+        run_uvicorn(clinic, people, free_port()) as second,
     ):
-        asked = pay(one, people.headers("ben"))["result"]
+        asked = pay(first, people.headers("ben"))["result"]
         (question,) = asked["inputRequests"]
         answer = {
             "requestState": asked["requestState"],
             "inputResponses": {question: YES},
         }
         for thief in ("ann", "mia"):
-            for at in (one, other):
+            for at in (first, second):
                 stolen = pay(at, people.headers(thief), **answer)
                 # Mia's request already fails because of the missing scope.
                 assert "error" in stolen, stolen
         assert clinic.cents_left() == left
-        paid = pay(other, people.headers("ben", jti="new"), **answer)
+        paid = pay(second, people.headers("ben", jti="new"), **answer)
         assert paid["result"]["structuredContent"]["refunded"] == refund["amount"]
-        again = [pay(at, people.headers("ben"), **answer) for at in (one, other)]
+        again = [pay(at, people.headers("ben"), **answer) for at in (first, second)]
         assert all("structuredContent" not in each["result"] for each in again)
     assert clinic.cents_left() == left - 500
 

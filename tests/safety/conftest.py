@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forked import Forks, forks
+from tests.forked import ForkServer, start_fork_server
 from tests.safety.benign_twin import Specs, check_same_structure
 from tests.safety.hostile_cases import Outcome, copy_hostile_case, run_generate
 from tests.safety.payloads import PAYLOADS, make_text_toolset
@@ -44,10 +44,10 @@ def make_hostile_project(tmp_path: Path) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
     """Start a process with the loaded runtime, which runs generated code in forks."""
     loaded = ("toolcast_runtime.langchain", "langchain_core.tools")
-    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
+    with start_fork_server(tmp_path_factory.mktemp("streams"), *loaded) as running:
         yield running
 
 
