@@ -34,7 +34,7 @@ def build_site(root: Path, folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the built site."""
+    """Build the website; return its folder."""
     folder = tmp_path_factory.mktemp("site")
     assert build_site(ROOT, folder) == ""
     return folder
@@ -42,7 +42,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[str, Element]:
-    """The parsed pages by path."""
+    """Return the parsed pages of the website by path."""
     return {
         path.relative_to(site).as_posix(): parse_html(path.read_text("utf-8"))
         for path in site.rglob("*.html")

@@ -309,7 +309,7 @@ def test_toolset_without_own_tools_serves_external_tools(
     process = project.run("-m", "generated.toy.mcp_server", "--list")
     assert (process.returncode, process.stderr) == (0, "")
     requests = encode_requests(ERAS[0], ("tools/list", {}))
-    served = project.run("-m", "generated.toy.mcp_server", given=requests)
+    served = project.run("-m", "generated.toy.mcp_server", input=requests)
     names = re.findall(r'"name": ?"(echo|die|hang|secret)"', served.stdout)
     assert names == ["echo", "die", "hang", "secret"], served.stderr
     program = (

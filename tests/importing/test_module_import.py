@@ -36,7 +36,7 @@ def import_server(root: Path, reference: str, *options: str, code: int = 0) -> s
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with servers; this process does not import their modules."""
+    """Copy servers into a folder; this process does not import their modules."""
     for name in ("sdk_shop", "plain_shop"):
         shutil.copytree(SERVERS / name, tmp_path / name)
     return tmp_path
@@ -44,7 +44,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def imported_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The SDK server after an import, with the generated files."""
+    """Import the SDK server as specs and generate its files."""
     root = tmp_path_factory.mktemp("imported")
     shutil.copytree(SERVERS / "sdk_shop", root / "sdk_shop")
     import_server(root, "sdk_shop.server")
@@ -54,7 +54,7 @@ def imported_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def imported_copy(imported_project: Path, tmp_path: Path) -> Path:
-    """A copy of the imported SDK server."""
+    """Copy the project of the imported SDK server."""
     return Path(shutil.copytree(imported_project, tmp_path / "copy"))
 
 
