@@ -72,14 +72,20 @@ class Client:
 
     def can_use(self, spec: McpSpec) -> bool:
         """Return whether the client may use a resource or prompt."""
+        if spec.clients is None:
+            is_listed = self._has_mcp_entry("allow", spec)
+        else:
+            is_listed = self.name in spec.clients
+        return is_listed and not self.denies(spec)
+
+    def denies(self, spec: McpSpec) -> bool:
+        """Return whether `deny` of `mcp_resources` or `mcp_prompts` matches a spec."""
+        return self._has_mcp_entry("deny", spec)
+
+    def _has_mcp_entry(self, key: str, spec: McpSpec) -> bool:
         is_resource = isinstance(spec, ResourceSpec)
         lists = self.mcp_resources if is_resource else self.mcp_prompts
-        denied, allowed = (
-            any(matches_entry(pattern, spec.name) for pattern in lists.get(key, ()))
-            for key in ("deny", "allow")
-        )
-        is_listed = allowed if spec.clients is None else self.name in spec.clients
-        return is_listed and not denied
+        return any(matches_entry(pattern, spec.name) for pattern in lists.get(key, ()))
 
     def allows(self, tool: str) -> bool:
         """Return whether `allow` and `deny` permit a tool; permissions are not checked."""
