@@ -305,9 +305,15 @@ class PromptMessage:
 
 @dataclass(frozen=True, eq=False)
 class PromptSpec(McpSpec):
-    """A prompt that MCP clients offer to their users."""
+    """A prompt that MCP clients offer to their users.
+
+    Attributes:
+        are_arguments_listed: whether the spec contains `arguments`; `prompts/list` then
+            contains the member even if it is empty.
+    """
 
     arguments: tuple[PromptArgument, ...] = ()
+    are_arguments_listed: bool = False
     messages: tuple[PromptMessage, ...] = ()
 
     kind = "prompt"
@@ -315,11 +321,12 @@ class PromptSpec(McpSpec):
     @property
     def mcp(self) -> dict[str, Any]:
         """The entry of the prompt in MCP's `prompts/list`, without unset members."""
+        arguments = [argument.mcp for argument in self.arguments]
         return omit_none(
             name=self.name,
             title=self.title,
             description=self.description,
-            arguments=[argument.mcp for argument in self.arguments] or None,
+            arguments=arguments if self.are_arguments_listed else None,
             icons=self.icons,
             _meta=self.meta,
         )
