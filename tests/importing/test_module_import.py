@@ -70,7 +70,7 @@ def read_handlers(root: Path) -> Mapping[str, str | None]:
 def test_sdk_server_is_imported_with_adapters(project: Path) -> None:
     output = import_server(project, "sdk_shop.server")
     handlers = read_handlers(project)
-    assert len(handlers) == 10
+    assert len(handlers) == 11
     assert handlers == {name: f"handlers.shop:{name}" for name in handlers}
     text = (project / "handlers/shop.py").read_text("utf-8")
     assert "Recorder(\n    sdk_shop.catalog.register_catalog,\n)" in text
@@ -91,7 +91,7 @@ def test_generated_server_equals_the_sdk_server(imported_copy: Path) -> None:
     """Lists are compared in each protocol version, and results of calls."""
     assert "0 errors" not in run_toolcast(imported_copy, "check")
     printed = run_toolcast(imported_copy, "verify", "--python", "sdk_shop.server")
-    assert "2 contents: 2 equal, 0 with permitted differences, 0 different" in printed
+    assert "3 contents: 3 equal, 0 with permitted differences, 0 different" in printed
     calls = [
         ("add", {"a": 1}),
         ("currency", {}),
@@ -233,7 +233,7 @@ def test_second_import_changes_no_files(imported_copy: Path) -> None:
     }
     (imported_copy / "handlers/shop.py").open("a").write("# mine\n")
     output = import_server(imported_copy, "sdk_shop.server")
-    assert "0 new tools, 0 changed, 10 unchanged" in output
+    assert "0 new tools, 0 changed, 11 unchanged" in output
     assert before == {p: p.read_bytes() for p in before}
     assert (imported_copy / "handlers/shop.py").read_text("utf-8").endswith("# mine\n")
 
@@ -340,6 +340,12 @@ def test_live_import_includes_resources_and_prompts(project: Path) -> None:
         }
         run_toolcast(project, "generate")
         assert "no change" in run_toolcast(project, "verify", "--mcp-stdio", command)
+        # The empty array is listed as the server lists it, and another import changes nothing.
+        spec = project / "specs/shop/mcp_prompts/greeting.yaml"
+        assert "\narguments: []\n" in spec.read_text("utf-8")
+        definition = project / "generated/shop/mcp_prompts/greeting.json"
+        assert json.loads(definition.read_text("utf-8"))["mcp"]["arguments"] == []
+        assert "0 changed" in run_import(project, *arguments)
 
 
 def make_python_server(*functions: ServerFunction, **members: object) -> PythonServer:
