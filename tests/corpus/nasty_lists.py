@@ -129,7 +129,7 @@ def _build_key_tools() -> list[dict[str, Any]]:
             "outputSchema": None,
             "annotations": hints,
             "_meta": {"a/b": None, "": [], "_meta": {}},
-            "execution": {"taskSupport": "sometimes", "more": 0},
+            "execution": {"taskSupport": "optional", "more": 0},
             "x-vendor": {"b": 1, "a": None},
             "handler": "os:system",
         },

@@ -64,6 +64,8 @@ async def preflight(client: httpx.AsyncClient, origin: str) -> httpx.Response:
         "Origin": origin,
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": REQUESTED,
+        # Chrome 104 to 141 sends it if a public page calls a server on the user's network.
+        "Access-Control-Request-Private-Network": "true",
     }
     return await client.options("/mcp", headers=headers)
 
@@ -87,6 +89,7 @@ async def test_allowed_origin_needs_a_token_for_the_request_but_not_for_the_pref
         assert answer.status_code == 200
         assert answer.headers["access-control-allow-origin"] == origin
         assert answer.headers["access-control-allow-headers"] == REQUESTED
+        assert answer.headers["access-control-allow-private-network"] == "true"
         assert "POST" in answer.headers["access-control-allow-methods"]
         refused = await list_tools(client, origin)
         listed = await list_tools(client, origin, "t-123456789012")

@@ -14,6 +14,7 @@ from mcp import Client, StdioServerParameters
 from tests.program import toolcast
 
 OBJECT = {"type": "object"}
+OPEN = {"inputSchema": OBJECT}
 HANDLERS = "def page(*, p): return p\n\n\ndef find(): return None\n"
 
 
@@ -41,8 +42,15 @@ def import_tools(folder: Path, *tools: dict[str, Any]) -> str:
         ({"inputSchema": {"type": ["object", "null"]}}, "`inputSchema.type` must be"),
         ({"inputSchema": {"type": "array"}}, "must have the type `object`"),
         ({"inputSchema": {"$ref": "#/$defs/a", "$defs": {"a": OBJECT}}}, "no `type`"),
-        ({"inputSchema": OBJECT, "icons": [{"theme": "dark"}]}, "`icons.0.src`"),
+        ({**OPEN, "icons": [{"theme": "dark"}]}, "`icons.0.src`"),
         ({"inputSchema": make_nested_schema(260)}, "levels"),
+        (
+            {**OPEN, "execution": {"taskSupport": "maybe"}},
+            "reject the server's whole list",
+        ),
+        ({**OPEN, "annotations": {"readOnlyHint": "maybe"}}, "must be a boolean"),
+        ({**OPEN, "annotations": {"title": 5}}, "must be a string"),
+        ({**OPEN, "icons": [{"src": "x", "theme": "blue"}]}, "not a value of `theme`"),
     ],
 )
 def test_tool_that_invalidates_the_list_is_rejected_with_a_reason(

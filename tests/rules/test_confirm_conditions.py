@@ -122,6 +122,28 @@ def test_ignored_defaults_in_references_and_objects_are_reported(
     assert sorted(line.split("`")[1] for line in findings) == names
 
 
+MODE = {"mode": {"enum": ["read", "delete"], "default": "delete"}}
+COMBINED: dict[str, dict[str, Any]] = {
+    "allOf": {"allOf": [{"properties": MODE}]},
+    "$ref": {"$ref": "#/$defs/p", "$defs": {"p": {"properties": MODE}}},
+    "anyOf": {"anyOf": [{"properties": MODE}, {"properties": {"id": {"type": "string"}}}]},
+    "oneOf": {"oneOf": [{"properties": MODE}, {"required": ["id"]}]},
+    "then": {
+        "properties": {**MODE, "id": {"const": "x"}},
+        "if": {"required": ["id"]},
+        "then": {"required": ["mode"]},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("keywords", COMBINED.values(), ids=COMBINED)
+def test_ignored_default_in_combined_parameters_is_reported(
+    keywords: dict[str, Any], tmp_path: Path
+) -> None:
+    [finding] = check_condition(tmp_path, DELETE, {"type": "object", **keywords})
+    assert finding.startswith("ERROR: calls that omit `mode` skip the confirmation")
+
+
 MANY_PARAMETERS = {
     **PARAMETERS,
     "properties": {

@@ -103,8 +103,8 @@ def evaluate_condition(
     tried = list_tried_names(condition)
     parameters = _select_tried(parameters, condition, tried)
     checker, accepts = Checker(condition), Checker(parameters)
-    properties = parameters.get("properties", {})
     sampler = _Sampler(References(parameters), References(condition))
+    names = sampler.list_names([parameters])
     values = _list_values_by_name(sampler, parameters, condition, tried)
     # One call more than the limit shows that the sample is not complete.
     calls = list(islice(_list_calls(values, tried, parameters), _MAX_CALLS + 1))
@@ -136,7 +136,7 @@ def evaluate_condition(
         has_calls
         and sampler.is_complete
         and len(calls) <= _MAX_CALLS
-        and len(properties) <= _MAX_NAMES
+        and len(names) <= _MAX_NAMES
         and not keywords & _UNSAMPLED_KEYWORDS
     )
     return ConditionResult(
@@ -200,7 +200,6 @@ def _list_values_by_name(
 
     The list of a parameter has only values that its schema accepts, and can be empty.
     """
-    properties = parameters.get("properties", {})
     # The schema of a parameter can refer to definitions and depends on the dialect.
     context = {
         key: parameters[key]
@@ -209,11 +208,14 @@ def _list_values_by_name(
     }
     values: dict[str, list[Any]] = {}
     # The number of parameters is limited, so those of the condition come first.
-    for name in sorted(properties, key=lambda name: name not in tried)[:_MAX_NAMES]:
+    names = sampler.list_names([parameters])
+    for name in sorted(names, key=lambda name: name not in tried)[:_MAX_NAMES]:
+        # Several alternatives can declare the parameter; calls are validated as a whole later.
+        members = sampler.list_members([parameters], name, False)
         samples = sampler.list_values(
-            [properties[name]], sampler.list_members([condition], name, True), 0
+            members, sampler.list_members([condition], name, True), 0
         )
-        accepts = Checker({**context, "allOf": [properties[name]]})
+        accepts = Checker({**context, "anyOf": members})
         values[name] = list(islice(filter(accepts.matches, samples), _MAX_VALUES))
     return values
 
@@ -269,6 +271,11 @@ class _Sampler:
         next_schemas = self._references[is_tried].list_tried_schemas
         return list(islice(walk_schemas(schemas, next_schemas), _MAX_SCHEMAS))
 
+    def list_names(self, schemas: list[Any]) -> list[str]:
+        """Return the names of an object's properties, without duplicates."""
+        parts = self.list_parts(schemas, False)
+        return list(dict.fromkeys(n for p in parts for n in p.get("properties", ())))
+
     def list_members(self, schemas: list[Any], name: str, is_tried: bool) -> list[Any]:
         """Return the schemas of a property."""
         return [
@@ -280,15 +287,13 @@ class _Sampler:
     def list_defaults(
         self, schemas: list[Any], path: tuple[str, ...] = ()
     ) -> Iterator[tuple[tuple[str, ...], Any]]:
-        """Yield the path and the default of each optional property, also in objects."""
-        parts = self.list_parts(schemas, False)
-        required = {name for part in parts for name in part.get("required", ())}
-        names = sorted({name for p in parts for name in p.get("properties", {})})
+        """Yield the path and the default of each property, also in objects."""
+        names = sorted(self.list_names(schemas))
         self._remaining -= 1
         for name in names if self._remaining > 0 and len(path) < _MAX_DEPTH else ():
             members = self.list_members(schemas, name, False)
             for part in self.list_parts(members, False):
-                if "default" in part and name not in required:
+                if "default" in part:
                     yield (*path, name), part["default"]
             yield from self.list_defaults(members, (*path, name))
 

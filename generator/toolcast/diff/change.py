@@ -6,7 +6,7 @@ import hashlib
 import json
 import posixpath
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
@@ -114,6 +114,7 @@ class Change:
         is_in_old_version: whether `location` refers to the old version.
         witness: example of a break: arguments that only the old version accepts, or a result
             that only the new version can return; ABSENT without an example.
+        definitions: the new definitions that an added part of a schema refers to, by `$ref`.
     """
 
     rule: ChangeRule
@@ -128,6 +129,7 @@ class Change:
     reason: str = ""
     is_in_old_version: bool = False
     witness: Any = ABSENT
+    definitions: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_shared_definition(self) -> bool:

@@ -5,14 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from toolcast_runtime.core.validation.protocol import Refusal
+from toolcast_runtime.core.validation.protocol import (
+    REVISIONS,
+    Refusal,
+    check_shared_members,
+)
 
 from ..analysis.mcp_definitions import build_mcp_definition, list_refusals
 from ..findings import Severity
-from ..model.model import ToolSpec
+from ..model.model import Toolset, ToolSpec, Workspace
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from .rule import Problem, problem_at, rule
 from .subjects import Scope
 
@@ -23,16 +28,30 @@ _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "met
 @rule("compat/strict-client", on="tool", severity=Severity.ERROR, target="mcp")
 def check_protocol(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report values for which strict clients reject the server's whole list of tools."""
-    yield from _check_definition(tool, is_tolerated=False)
+    yield from _check_tool(tool, is_tolerated=False)
 
 
 @rule("compat/strict-client", on="tool", severity=Severity.WARNING, target="mcp")
 def check_tolerated_values(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report values that MCP does not allow, although the official Python SDK does."""
-    yield from _check_definition(tool, is_tolerated=True)
+    yield from _check_tool(tool, is_tolerated=True)
 
 
-def _check_definition(tool: ToolSpec, *, is_tolerated: bool) -> Iterator[Problem]:
+@rule("compat/strict-client", on="toolset", severity=Severity.ERROR, target="mcp")
+def check_shared_values(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report values for which clients reject the whole list of resources or prompts."""
+    yield from _check_resources_and_prompts(toolset, is_tolerated=False)
+
+
+@rule("compat/strict-client", on="toolset", severity=Severity.WARNING, target="mcp")
+def check_tolerated_shared_values(
+    toolset: Toolset, workspace: Workspace
+) -> Iterator[Problem]:
+    """Report such values that the official Python SDK allows."""
+    yield from _check_resources_and_prompts(toolset, is_tolerated=True)
+
+
+def _check_tool(tool: ToolSpec, *, is_tolerated: bool) -> Iterator[Problem]:
     """Report the values of a tool's definition that a version of MCP does not allow.
 
     Args:
@@ -40,14 +59,36 @@ def _check_definition(tool: ToolSpec, *, is_tolerated: bool) -> Iterator[Problem
         is_tolerated: report only the values that the Python SDK accepts, or only the others.
     """
     definition = build_mcp_definition(tool)
+    refusals = {
+        revision: [r for r in found if not _is_reported_elsewhere(tool, r)]
+        for revision, found in list_refusals(definition).items()
+    }
+    yield from _list_problems(tool, definition, refusals, is_tolerated)
+
+
+def _check_resources_and_prompts(
+    toolset: Toolset, *, is_tolerated: bool
+) -> Iterator[Problem]:
+    for spec in toolset.mcp_specs:
+        refusals = {
+            revision: check_shared_members(spec.mcp, revision) for revision in REVISIONS
+        }
+        yield from _list_problems(spec, spec.mcp, refusals, is_tolerated)
+
+
+def _list_problems(
+    owner: ToolSpec | ResourceSpec | PromptSpec,
+    definition: Any,
+    refusals: Mapping[str, Iterable[Refusal]],
+    is_tolerated: bool,
+) -> Iterator[Problem]:
+    """Yield a problem for each refused value, with the versions that refuse it."""
     revisions_by_refusal: dict[Refusal, list[str]] = {}
-    for revision, refusals in list_refusals(definition).items():
-        for refusal in refusals:
+    for revision, found in refusals.items():
+        for refusal in found:
             revisions_by_refusal.setdefault(refusal, []).append(revision)
     for refusal, revisions in revisions_by_refusal.items():
-        if _is_tolerated(
-            definition, refusal
-        ) == is_tolerated and not _is_reported_elsewhere(tool, refusal):
+        if _is_tolerated(definition, refusal) == is_tolerated:
             message = (
                 f"`{refusal.path_text}` {refusal.problem}: clients that validate by MCP"
                 f" {' and '.join(revisions)} reject the whole list"
@@ -55,7 +96,7 @@ def _check_definition(tool: ToolSpec, *, is_tolerated: bool) -> Iterator[Problem
             help_ = "correct the value as MCP requires, or remove the key"
             key, *rest = refusal.path
             path = (_FIELDS.get(str(key), key), *rest)
-            yield problem_at(tool, path, message, help_)
+            yield problem_at(owner, path, message, help_)
 
 
 def _is_tolerated(definition: Any, refusal: Refusal) -> bool:

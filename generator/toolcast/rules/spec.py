@@ -290,18 +290,8 @@ _VALUES = {
 
 @rule("spec/mcp-key", on="tool", severity=Severity.WARNING)
 def check_mcp_keys(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report misspelled keys and invalid values in `annotations`, `execution`, `icons`."""
-    yield from _check_mcp_object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
-    yield from _check_mcp_object(tool, ("execution",), tool.execution, _EXECUTION)
-    for index, icon in enumerate(tool.icons or ()):
-        yield from _check_mcp_object(tool, ("icons", index), icon, _ICON)
-
-
-def _check_mcp_object(
-    tool: ToolSpec, path: Path, value: Any, types: Mapping[str, type]
-) -> Iterator[Problem]:
-    for key, member in (value or {}).items():
-        member_path = (*path, key)
+    """Report misspelled keys and nulls in `annotations`, `execution` and `icons`."""
+    for path, key, member, types in _list_mcp_members(tool):
         if key not in types:
             # Unknown keys that are not similar to a key of MCP are passed to clients unchanged.
             help_ = did_you_mean(key, types)
@@ -309,16 +299,43 @@ def _check_mcp_object(
                 message = (
                     f"`{key}` is not a key of MCP's `{path[0]}`, so clients ignore it"
                 )
-                yield problem_at(tool, member_path, message, help_, at_key=True)
-        elif type(member) is not types[key]:
+                yield problem_at(tool, path, message, help_, at_key=True)
+        elif member is None:
             label = _TYPE_LABELS[types[key]]
-            message = f"`{key}` must be {label}, not {describe_value(member)}"
-            yield problem_at(tool, member_path, message, f"change the value to {label}")
+            message = f"`{key}` must be {label}, not null"
+            yield problem_at(tool, path, message, f"change the value to {label}")
+
+
+@rule("spec/mcp-key", on="tool", severity=Severity.ERROR)
+def check_mcp_values(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report values of these keys that MCP does not allow."""
+    effect = "so MCP clients reject the server's whole list"
+    for path, key, member, types in _list_mcp_members(tool):
+        if key not in types or member is None:
+            continue
+        if type(member) is not types[key]:
+            label = _TYPE_LABELS[types[key]]
+            message = f"`{key}` must be {label}, not {describe_value(member)}, {effect}"
+            yield problem_at(tool, path, message, f"change the value to {label}")
         elif isinstance(member, str) and member not in _VALUES.get(key, (member,)):
             choices = format_list([f"`{choice}`" for choice in _VALUES[key]], "or")
-            message = f"`{member}` is not a value of `{key}`"
+            message = f"`{member}` is not a value of `{key}`, {effect}"
             help_ = did_you_mean(member, _VALUES[key]) or f"use {choices}"
-            yield problem_at(tool, member_path, message, help_)
+            yield problem_at(tool, path, message, help_)
+
+
+def _list_mcp_members(
+    tool: ToolSpec,
+) -> Iterator[tuple[Path, str, Any, Mapping[str, type]]]:
+    """Yield the path, key and value of each member, and the types of its object's keys."""
+    objects: list[tuple[Path, Any, Mapping[str, type]]] = [
+        (("annotations",), tool.annotations, _ANNOTATIONS),
+        (("execution",), tool.execution, _EXECUTION),
+    ]
+    objects += [(("icons", n), icon, _ICON) for n, icon in enumerate(tool.icons or ())]
+    for path, value, types in objects:
+        for key, member in (value or {}).items():
+            yield (*path, key), key, member, types
 
 
 _DESTRUCTION = re.compile(

@@ -49,6 +49,9 @@ class CrossOriginAccess(CORSMiddleware):
             allow_headers=("*",),
             expose_headers=_EXPOSED_HEADERS,
         )
+        # Browsers ask for it before a public page calls a server on the user's network. Not an
+        # argument, because Starlette has it only since 0.51.
+        self.allow_private_network = True
         self._hosts = hosts
 
     def is_allowed_origin(self, origin: str) -> bool:

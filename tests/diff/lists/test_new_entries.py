@@ -15,6 +15,17 @@ from tests.program import toolcast
 SENTENCE = "Sends a mail to every member of the group that the caller chose before."
 
 
+def reference_definition(definition: Any, *, in_array: bool = False) -> Any:
+    """Return a schema whose property refers to a definition, and a definition `Y`."""
+    reference = {"$ref": "#/$defs/X"}
+    schema = {"type": "array", "items": reference} if in_array else reference
+    definitions = {
+        "X": definition,
+        "Y": {"title": SENTENCE, "properties": {"x": reference}},
+    }
+    return {**OBJECT, "properties": {"a": schema}, "$defs": definitions}
+
+
 @pytest.mark.parametrize("format_", ["text", "markdown"])
 @pytest.mark.parametrize(
     "new",
@@ -26,6 +37,13 @@ SENTENCE = "Sends a mail to every member of the group that the caller chose befo
                 {**OBJECT, "properties": {"a": {"items": {"description": SENTENCE}}}}
             )
         ],
+        [build_tool(reference_definition({"description": SENTENCE}))],
+        [
+            build_tool(
+                reference_definition({"properties": {"b": {"$ref": "#/$defs/Y"}}})
+            )
+        ],
+        [build_tool(reference_definition({"$ref": "#/$defs/Y"}, in_array=True))],
         [build_tool({**OBJECT, "description": SENTENCE})],
         {
             "tools": [build_tool(OBJECT)],
@@ -38,6 +56,15 @@ def test_new_text_is_printed_in_full(new: Any, format_: str, tmp_path: Path) -> 
     write_lists(tmp_path, [build_tool(OBJECT)], new)
     done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", format_)
     assert SENTENCE in " ".join(done.stdout.split())
+
+
+def test_text_of_a_known_definition_is_not_new(tmp_path: Path) -> None:
+    schema = reference_definition({"description": SENTENCE})
+    properties = {**schema["properties"], "b": {"$ref": "#/$defs/X"}}
+    new = {**schema, "properties": properties}
+    write_lists(tmp_path, [build_tool(schema)], [build_tool(new)])
+    done = toolcast(tmp_path, "diff", "old.json", "new.json")
+    assert "`b` is new" in done.stdout and SENTENCE not in done.stdout
 
 
 def test_long_new_text_is_fenced_and_printed_with_its_end(tmp_path: Path) -> None:

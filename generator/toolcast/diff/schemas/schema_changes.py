@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from toolcast_runtime.core.validation.references import References, walk_objects
 from toolcast_runtime.external.listing import (
     find_differences as find_value_differences,
 )
@@ -205,7 +206,11 @@ def _compare_field(
     for index, difference in enumerate(differences):
         is_about_names = difference.kind.startswith(_NAME_KINDS)
         grade = (open_grader if is_about_names else call_grader).grade(index)
-        yield _make_change(tools, field, difference, grade, code_grader)
+        change = _make_change(tools, field, difference, grade, code_grader)
+        if difference.before is ABSENT and difference.path:
+            new_definitions = _list_new_definitions(before, after, difference.after)
+            change = replace(change, definitions=new_definitions)
+        yield change
     # An example that only all changes together reject is reported as one more change.
     combined_grade = call_grader.grade_combination()
     if combined_grade is not None:
@@ -213,6 +218,28 @@ def _compare_field(
         message = f"`{field}` changes in several locations"
         difference = difference._replace(message=message)
         yield _make_change(tools, field, difference, combined_grade, code_grader)
+
+
+def _list_new_definitions(before: Any, after: Any, value: Any) -> dict[str, Any]:
+    """Return the definitions that an added value refers to and the old schema lacks.
+
+    Definitions to which only these refer are included. The keys are the references.
+    """
+    old, new = References(before), References(after)
+    found: dict[str, Any] = {}
+    waiting = [value]
+    while waiting:
+        for part in walk_objects(waiting.pop()):
+            reference = part.get("$ref")
+            if not isinstance(reference, str) or reference in found:
+                continue
+            known = old.resolve_all(reference)
+            for target in new.resolve_all(reference):
+                is_known = any(is_equal_json(target, schema) for schema in known)
+                if target is not after and not is_known:
+                    found[reference] = target
+                    waiting.append(target)
+    return found
 
 
 def _has_handler(toolset: Toolset, tool: ToolSpec) -> bool:

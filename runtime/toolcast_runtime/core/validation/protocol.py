@@ -81,6 +81,29 @@ def check_tool_definition(
     return list(_check_type(revision, "Tool", definition))
 
 
+def check_shared_members(definition: Mapping[str, Any], revision: str) -> list[Refusal]:
+    """Return the violations in `annotations` and `icons` of a resource or prompt.
+
+    Strict clients reject the whole list that contains the resource or prompt.
+
+    Args:
+        definition: the entry of `resources/list`, `resources/templates/list` or `prompts/list`.
+        revision: one of REVISIONS.
+    """
+    refusals: list[Refusal] = []
+    members: list[tuple[tuple[str | int, ...], str, Any]] = [
+        (("icons", n), "Icon", v) for n, v in enumerate(definition.get("icons", ()))
+    ]
+    if "annotations" in definition:
+        members.append((("annotations",), "Annotations", definition["annotations"]))
+    for path, name, value in members:
+        refusals += [
+            Refusal((*path, *refusal.path), refusal.problem)
+            for refusal in _check_type(revision, name, value)
+        ]
+    return refusals
+
+
 def check_content(blocks: Any) -> list[str]:
     """Return why clients would reject content blocks; empty if all versions accept them.
 
