@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.repository import LEFT_OUT, needs_all
+from tests.repository import OMITTED_TOOLSETS, needs_all
 
-collect_ignore = [f"generated/{name}" for name in LEFT_OUT]
+collect_ignore = [f"generated/{name}" for name in OMITTED_TOOLSETS]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -47,6 +47,8 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        # With the default thresholds, parsing the sources takes three times as long.
+        gc.set_threshold(50_000, 20, 20)
         gc.enable()
 
 
@@ -86,7 +88,7 @@ def _use_temporary_ledger(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session")
 def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The folder for mypy's `--cache-dir`, shared by the type checks of a session.
+    """Return a folder for mypy's `--cache-dir`, shared by the checks of a session.
 
     It starts as a copy of the repository's mypy cache: without it, a check of a small project
     spends most of its time on the libraries.
@@ -120,18 +122,18 @@ class Project:
 
     def run(
         self,
-        *words: str,
+        *args: str,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
-        given: str | None = None,
+        input: str | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run Python with these arguments in the project; `given` is its stdin."""
+        """Run Python with these arguments in the project; `input` is its stdin."""
         return subprocess.run(
-            [sys.executable, *words],
+            [sys.executable, *args],
             cwd=cwd or self.root,
             env={**os.environ, "PYTHONIOENCODING": "utf-8", **(env or {})},
-            input=given,
-            stdin=None if given is not None else subprocess.DEVNULL,
+            input=input,
+            stdin=None if input is not None else subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
             timeout=60,
@@ -139,7 +141,7 @@ class Project:
 
     def toolcast(
         self,
-        *words: str,
+        *args: str,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> subprocess.CompletedProcess[str]:
@@ -148,8 +150,8 @@ class Project:
         It runs as a child process if `env` is set, and in this process otherwise.
         """
         if env is not None:
-            return self.run("-m", "toolcast", *words, env=env, cwd=cwd)
-        return toolcast(cwd or self.root, *words)
+            return self.run("-m", "toolcast", *args, env=env, cwd=cwd)
+        return toolcast(cwd or self.root, *args)
 
     def generate(self) -> None:
         """Generate in this process, which is faster, and overwrite existing files."""
@@ -189,18 +191,18 @@ def make_project(tmp_path: Path) -> Callable[..., Project]:
 
 @pytest.fixture
 def project_copy(tmp_path: Path) -> Project:
-    """A copy of this repository's project, with its generated files in a git index."""
+    """Copy this repository's project; its generated files are in a git index."""
     root = tmp_path / "copy"
     root.mkdir()
     copy_project(root, "generated", "examples")
-    for words in (["init", "--quiet"], ["add", "--force", "generated"]):
-        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+    for args in (["init", "--quiet"], ["add", "--force", "generated"]):
+        subprocess.run(["git", *args], cwd=root, check=True, capture_output=True)
     return Project(root)
 
 
 @pytest.fixture(scope="session")
 def clinic_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of tests/platform/project with its generated package `clinic_tools`."""
+    """Copy tests/platform/project and generate its package `clinic_tools`."""
     root = tmp_path_factory.mktemp("clinic") / "project"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "tests/platform/project", root, ignore=ignored)
@@ -210,7 +212,7 @@ def clinic_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A folder next to the project, with a file that no command may change."""
+    """Create a folder next to the project, with a file that no command may change."""
     folder = tmp_path / "outside"
     folder.mkdir()
     (folder / "bashrc").write_text("echo mine\n", encoding="utf-8")

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["Forks", "forks", "list_modules"]
+__all__ = ["ForkServer", "list_modules", "start_fork_server"]
 
 _PARENT = '''
 import importlib, json, os, runpy, sys, traceback
@@ -42,10 +42,10 @@ for line in sys.stdin.buffer:
             os.environ.update(request["env"])
             open_streams(request["streams"], os.environ.get("PYTHONIOENCODING", "utf-8"))
             os.chdir(request["folder"])
-            module, *words = request["words"]
+            module, *args = request["args"]
             paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
             sys.path[:1] = [request["folder"], *filter(None, paths)]
-            sys.argv = [module, *words]
+            sys.argv = [module, *args]
             runpy.run_module(module, run_name="__main__", alter_sys=True)
             code = 0
         except SystemExit as end:
@@ -61,7 +61,7 @@ for line in sys.stdin.buffer:
 '''
 
 
-class Forks:
+class ForkServer:
     """A process that runs modules in forks, one at a time."""
 
     def __init__(self, parent: subprocess.Popen[bytes], folder: Path) -> None:
@@ -71,18 +71,18 @@ class Forks:
     def run(
         self,
         folder: Path,
-        *words: str,
-        given: str = "",
+        *args: str,
+        input: str = "",
         env: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Run `python -m WORDS` in a folder with `given` as its stdin."""
+        """Run `python -m ARGS` in a folder with `input` as its stdin."""
         streams = [self._folder / name for name in ("stdin", "stdout", "stderr")]
-        for stream, data in zip(streams, (given, "", ""), strict=True):
+        for stream, data in zip(streams, (input, "", ""), strict=True):
             stream.write_text(data, "utf-8", newline="")
         request = {
             "streams": [str(stream) for stream in streams],
             "folder": str(folder),
-            "words": words,
+            "args": args,
             "env": dict(env or {}),
         }
         assert self._parent.stdin is not None and self._parent.stdout is not None
@@ -90,17 +90,17 @@ class Forks:
         self._parent.stdin.flush()
         code = int(self._parent.stdout.readline())
         out, err = (stream.read_text("utf-8") for stream in streams[1:])
-        return subprocess.CompletedProcess(words, code, out, err)
+        return subprocess.CompletedProcess(args, code, out, err)
 
 
 def list_modules(package: ModuleType) -> list[str]:
     """Return the names of all modules of a package, except `__main__` modules."""
     modules = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-    return [each.name for each in modules if not each.name.endswith("__main__")]
+    return [module.name for module in modules if not module.name.endswith("__main__")]
 
 
 @contextmanager
-def forks(folder: Path, *loaded: str) -> Iterator[Forks]:
+def start_fork_server(folder: Path, *loaded: str) -> Iterator[ForkServer]:
     """Start a process that imports modules; `folder` is for the streams of its forks."""
     with subprocess.Popen(
         [sys.executable, "-B", "-c", _PARENT, *loaded],
@@ -108,4 +108,4 @@ def forks(folder: Path, *loaded: str) -> Iterator[Forks]:
         stdout=subprocess.PIPE,
         env={k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
     ) as parent:
-        yield Forks(parent, folder)
+        yield ForkServer(parent, folder)

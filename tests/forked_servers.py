@@ -68,7 +68,7 @@ def set_process_state(request):
     os.environ.clear()
     os.environ.update(request["env"])
     sys.path[0] = request["folder"]
-    sys.argv = request["words"]
+    sys.argv = request["args"]
     sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)
     sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = sys.__stderr__ = open(
@@ -84,7 +84,7 @@ for number, file in enumerate(files[:3]):
 fork_server(files[3])
 set_process_state(request)
 del requests, files, number, file
-runpy.run_module(request["words"][0], run_name="__main__", alter_sys=True)
+runpy.run_module(request["args"][0], run_name="__main__", alter_sys=True)
 '''
 
 
@@ -112,12 +112,12 @@ class _Fork:
     """A forked process; its parent sends its exit code through a pipe."""
 
     def __init__(
-        self, streams: list[IO[bytes] | None], status: IO[bytes], words: list[str]
+        self, streams: list[IO[bytes] | None], status: IO[bytes], args: list[str]
     ) -> None:
         self.stdin, self.stdout, self.stderr = streams
         self.returncode: int | Any = None
         self._status = status
-        self._words = words
+        self._args = args
         self.pid = int(status.readline())
 
     def poll(self) -> int | None:
@@ -128,7 +128,7 @@ class _Fork:
     def wait(self, timeout: float | None = None) -> int:
         if self.returncode is None:
             if not select.select([self._status], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired(self._words, timeout or 0.0)
+                raise subprocess.TimeoutExpired(self._args, timeout or 0.0)
             self._read_returncode()
         assert self.returncode is not None
         return self.returncode
@@ -193,7 +193,7 @@ class _Parent:
     def fork(
         self,
         folder: Path,
-        words: list[str],
+        args: list[str],
         env: Mapping[str, str],
         kinds: tuple[int, int, int],
     ) -> _Fork:
@@ -213,14 +213,14 @@ class _Parent:
             local.append(os.fdopen(local_end, "rb" if number else "wb"))
             remote.append(remote_end)
         read, write = os.pipe()
-        request = {"folder": str(folder), "words": words, "env": dict(env)}
+        request = {"folder": str(folder), "args": args, "env": dict(env)}
         message = json.dumps(request).encode()
         try:
             socket.send_fds(self._socket, [message], [*remote, write])
         finally:
             for file in (*remote, write):
                 os.close(file)
-        return _Fork(local, os.fdopen(read, "rb", 0), words)
+        return _Fork(local, os.fdopen(read, "rb", 0), args)
 
     def _end(self) -> None:
         self._socket.close()
@@ -232,14 +232,14 @@ _parents: dict[tuple[str, ...], _Parent] = {}
 
 def start(
     folder: Path,
-    *words: str,
+    *args: str,
     env: Mapping[str, str],
     stdin: int = subprocess.PIPE,
     stdout: int = subprocess.PIPE,
     stderr: int = subprocess.PIPE,
     loaded: tuple[str, ...] = _LOADED,
 ) -> Process:
-    """Start `python -m WORDS` in a folder, with exactly this environment.
+    """Start `python -m ARGS` in a folder, with exactly this environment.
 
     Each stream is `subprocess.PIPE`, `subprocess.DEVNULL` or a file descriptor; `loaded` are
     the modules to import before the fork. A new interpreter is started instead if a `PYTHON*`
@@ -250,7 +250,7 @@ def start(
     }
     if sys.platform != "linux" or any(name.startswith("PYTHON") for name in changed):
         return subprocess.Popen(
-            [sys.executable, "-m", *words],
+            [sys.executable, "-m", *args],
             stdin=stdin,
             stdout=stdout,
             stderr=stderr,
@@ -259,16 +259,16 @@ def start(
         )
     if loaded not in _parents:
         _parents[loaded] = _Parent(loaded)
-    return _parents[loaded].fork(folder, list(words), env, (stdin, stdout, stderr))
+    return _parents[loaded].fork(folder, list(args), env, (stdin, stdout, stderr))
 
 
 def run(
-    folder: Path, *words: str, env: Mapping[str, str], given: bytes, timeout: float = 60
+    folder: Path, *args: str, env: Mapping[str, str], input: bytes, timeout: float = 60
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `python -m WORDS` as `start` does, with `given` as its stdin, to its end."""
-    process = start(folder, *words, env=env)
+    """Run `python -m ARGS` as `start` does, with `input` as its stdin, to its end."""
+    process = start(folder, *args, env=env)
     try:
-        output = process.communicate(given, timeout)
+        output = process.communicate(input, timeout)
     finally:
         process.kill()
-    return subprocess.CompletedProcess(words, process.wait(), *output)
+    return subprocess.CompletedProcess(args, process.wait(), *output)

@@ -88,6 +88,8 @@ def _imports(
 ) -> Iterator[tuple[str, bool]]:
     """Yield each import below a node, and whether it is for types only."""
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            continue
         child_is_type = is_type or (
             isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)
         )

@@ -62,11 +62,11 @@ def postgres_server(*databases: str) -> Iterator[dict[str, str]]:
             account = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
             os.chown(folder, _NOBODY, _NOBODY)
 
-        def run(program: str, *words: str) -> None:
+        def run(program: str, *args: str) -> None:
             # The server would inherit a pipe and keep it open, and `run` would wait forever.
             with (folder / "output").open("wb") as output:
                 done = subprocess.run(
-                    [str(programs / program), *words],
+                    [str(programs / program), *args],
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     cwd=folder,

@@ -15,14 +15,14 @@ from toolcast.commands.main import main
 __all__ = ["toolcast"]
 
 
-def toolcast(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run `toolcast WORDS` in a folder; return its exit code and output."""
+def toolcast(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run `toolcast ARGS` in a folder; return its exit code and output."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     code: object = 0
     threshold = gc.get_threshold()
     with (
         contextlib.chdir(folder),
-        mock.patch.object(sys, "argv", ["toolcast", *words]),
+        mock.patch.object(sys, "argv", ["toolcast", *args]),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
@@ -36,4 +36,4 @@ def toolcast(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         err.flush()
     output = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]
     assert isinstance(code, int), code
-    return subprocess.CompletedProcess(["toolcast", *words], code, *output)
+    return subprocess.CompletedProcess(["toolcast", *args], code, *output)

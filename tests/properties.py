@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-__all__ = ["tried"]
+__all__ = ["limit_examples"]
 
 _FAST_DIVISOR = 12
 
 
-def tried(examples: int) -> Callable[[Any], Any]:
+def limit_examples(examples: int) -> Callable[[Any], Any]:
     """Decorate a `@given` test to run with a twelfth of `examples`, at least 20.
 
     `make test-slow` runs the decorated tests again with all examples.

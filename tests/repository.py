@@ -19,8 +19,8 @@ from toolcast.extensions import list_missing
 
 __all__ = [
     "EXTENSIONS",
-    "LEFT_OUT",
     "MISSING",
+    "OMITTED_TOOLSETS",
     "ROOT",
     "TOOLSETS",
     "copy_project",
@@ -49,7 +49,7 @@ def _is_complete(folder: str) -> bool:
 _FOLDERS = [folder for folder in _WORKSPACE["toolsets"] if _is_complete(folder)]
 TOOLSETS = tuple(Path(folder).name for folder in _FOLDERS)
 """The toolsets that need no missing extension."""
-LEFT_OUT = tuple(
+OMITTED_TOOLSETS = tuple(
     Path(folder).name for folder in _WORKSPACE["toolsets"] if folder not in _FOLDERS
 )
 """The toolsets that need a missing extension."""
@@ -63,7 +63,7 @@ def copy_project(root: Path, *names: str) -> None:
         # Other workspace fields may describe toolsets that are omitted.
         reduced = {"version": 1, "toolsets": _FOLDERS, "extensions": list(EXTENSIONS)}
         (root / "toolcast.yaml").write_text(yaml.safe_dump(reduced), "utf-8")
-    ignored = shutil.ignore_patterns("__pycache__", ".*", *LEFT_OUT)
+    ignored = shutil.ignore_patterns("__pycache__", ".*", *OMITTED_TOOLSETS)
     for name in ("specs", *names):
         shutil.copytree(ROOT / name, root / name, ignore=ignored)
 

@@ -61,13 +61,13 @@ def isolated_seal_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def make_project(make_any_project: Callable[..., Any]) -> Callable[..., Any]:
-    """The core's project factory, for projects that list the extension."""
+    """Return the core's `make_project` for projects that list the extension."""
     return partial(make_any_project, workspace="extensions: [letta]\n")
 
 
 @pytest.fixture(scope="session")
 def real_letta() -> Iterator[str]:
-    """The base URL of a real server: that of $TOOLCAST_TEST_LETTA or a new one."""
+    """Yield the base URL of a real Letta server: $TOOLCAST_TEST_LETTA or a new one."""
     setting = os.environ.get("TOOLCAST_TEST_LETTA", "")
     if not setting:
         pytest.skip("make test-letta-real runs the tests against a real Letta server")
@@ -80,7 +80,7 @@ def real_letta() -> Iterator[str]:
 
 @pytest.fixture
 def clean_letta(real_letta: str) -> str:
-    """The base URL of a real server without agents, MCP servers and custom tools."""
+    """Delete a real server's agents, MCP servers and custom tools; return its URL."""
     clean_server(real_letta)
     return real_letta
 
@@ -89,7 +89,7 @@ def clean_letta(real_letta: str) -> str:
 def stage(
     request: pytest.FixtureRequest, make_project: Callable[..., Any], tmp_path: Path
 ) -> Iterator[Stage]:
-    """The toolset and its MCP server, on a fake and on a real Letta server."""
+    """Yield the toolset and its MCP server, on a fake and on a real Letta server."""
     project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
     if request.param == "real":
         url = request.getfixturevalue("clean_letta")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ class Stage:
         answer = self.letta.request(method, path, json=body).raise_for_status()
         return answer.json() if answer.content else None
 
-    @property
+    @cached_property
     def api(self) -> LettaApi:
         return LettaApi(str(self.letta.base_url), timeout=60.0)
 

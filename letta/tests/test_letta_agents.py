@@ -76,9 +76,7 @@ def test_apply_keeps_memory_tools_that_the_sdk_does_not_list(make_toy: Any) -> N
 
 
 def test_recreated_expected_tool_is_attached_again(toy: Any) -> None:
-    """A built-in tool that was captured and deleted has a new id and is attached to no
-    agent.
-    """
+    """A captured and deleted built-in tool has a new id and is attached to no agent."""
     toy.apply()
     toy.world.delete_tool(toy.world.find_tool("send_message").id)
     plan = toy.plan()

@@ -25,7 +25,7 @@ extensions: [letta]
 def run(
     toy: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Callable[..., Result]:
-    """A function that runs a subcommand and checks its output for secrets."""
+    """Return a function that runs a subcommand and checks its output for secrets."""
     toy.world.password = KEY
     monkeypatch.setenv("LETTA_BASE_URL", toy.fake.url)
     monkeypatch.setenv("LETTA_API_KEY", KEY)

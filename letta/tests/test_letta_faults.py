@@ -1,6 +1,4 @@
-"""Single faults in each request of an apply: nothing is lost, a second apply completes
-it.
-"""
+"""Single faults in each request of an apply: a second apply completes it without losses."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ targets: {mcp: {}, registry: {}, letta: {}}
 
 @pytest.fixture(scope="module")
 def project(demo_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A generated project that lists the extension."""
+    """Generate a project that lists the extension."""
     root = tmp_path_factory.mktemp("extended") / "project"
     shutil.copytree(demo_project, root, ignore=shutil.ignore_patterns("generated"))
     with (root / "toolcast.yaml").open("a", encoding="utf-8") as stream:
@@ -46,7 +46,7 @@ def project(demo_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def production(
     wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Environment:
-    """An environment with `toolcast-letta` and its dependencies."""
+    """Install `toolcast-letta` and its dependencies into an environment."""
     root = tmp_path_factory.mktemp("production")
     built = [wheels["toolcast-runtime"], wheels["toolcast-letta"]]
     return make_environment(root, built, [*RUNTIME, "letta-client"])

@@ -210,7 +210,7 @@ class Toy:
 def make_toy(
     make_project: Callable[..., Any], tmp_path: Path
 ) -> Iterator[Callable[..., Toy]]:
-    """A factory that starts a fake server with an agent and makes a project."""
+    """Yield a function that starts a fake server with an agent and makes a project."""
     running: list[FakeLetta] = []
 
     def make(
@@ -254,5 +254,5 @@ def make_toy(
 
 @pytest.fixture
 def toy(make_toy: Callable[..., Toy]) -> Toy:
-    """The toolset on a fake server, before a plan is applied."""
+    """Return the toolset on a fake server, before a plan is applied."""
     return make_toy()

@@ -23,7 +23,7 @@ SCRIPTS = tuple(
 
 @pytest.fixture
 def modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, ModuleType]]:
-    """The modules of `benchmarks/`, which is not a package, by name."""
+    """Import the modules of `benchmarks/`, a plain folder; yield them by name."""
     monkeypatch.syspath_prepend(str(FOLDER))
     saved = {name: sys.modules.pop(name) for name in SCRIPTS if name in sys.modules}
     yield {name: importlib.import_module(name) for name in SCRIPTS}

@@ -83,7 +83,7 @@ def test_invalid_arguments_are_reported_without_a_call(project: Project) -> None
 def test_call_with_project_prints_raw_json(project: Project, tmp_path: Path) -> None:
     words = ("call", "add", "--arguments", "-", "--json", "--project")
     done = project.run(
-        "-m", "toolcast", *words, str(project.root), cwd=tmp_path, given='{"a": 1}'
+        "-m", "toolcast", *words, str(project.root), cwd=tmp_path, input='{"a": 1}'
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {

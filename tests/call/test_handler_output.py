@@ -81,6 +81,7 @@ def project(make_project: Callable[..., Project]) -> Project:
     return made
 
 
+@pytest.mark.slow
 def test_handler_output_is_written_to_stderr(project: Project) -> None:
     for how in OUTPUT_METHODS:
         commands: Sequence[Sequence[str]] = (

@@ -47,7 +47,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Catalog of this repository's tools with some changes."""
+    """Write the catalog of this repository's tools, with some changes."""
     root = tmp_path_factory.mktemp("repository")
     shutil.copy(ROOT / "toolcast.yaml", root)
     for folder in ("specs", "examples"):
@@ -70,7 +70,7 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def large_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Catalog of 1,271 real tools."""
+    """Write the catalog of 1,271 real tools."""
     return write_catalog(
         make_real_project(tmp_path_factory.mktemp("many"), TOOL_COUNT).root
     )
@@ -86,7 +86,7 @@ def write_catalog(root: Path, *words: str) -> Path:
 
 @pytest.fixture(scope="module")
 def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Catalog of a project with resources, an MCP prompt and tools that require confirmation."""
+    """Write a catalog with resources, an MCP prompt and tools with confirmation."""
     root = tmp_path_factory.mktemp("clinic") / "project"
     shutil.copytree(ROOT / "tests/platform/project", root)
     return write_catalog(root)

@@ -142,7 +142,7 @@ class Runner:
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Runner:
-    """A runner for a checkout that removes a tool which `origin/main` still has."""
+    """Return a runner for a checkout that removes a tool of `origin/main`."""
     origin, work = tmp_path / "origin", tmp_path / "work"
     project = origin / "agent"
     project.mkdir(parents=True)

@@ -21,7 +21,7 @@ MakeProject = Callable[..., Any]
 
 @pytest.fixture
 def project(make_project: MakeProject) -> Iterator[Any]:
-    """A project with the tools delegate, delete and watch, as the working directory."""
+    """Enter a project with the tools delegate, delete and watch."""
     project = make_project({"delegate": TOOL, "delete": TOOL, "watch": TOOL})
     with contextlib.chdir(project.root):
         yield project

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def hooks(tmp_path: Path) -> Path:
-    """A repository with the hooks manifest."""
+    """Create a git repository with the hooks manifest."""
     folder = tmp_path / "hooks"
     folder.mkdir()
     shutil.copy(ROOT / ".pre-commit-hooks.yaml", folder)

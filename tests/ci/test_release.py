@@ -55,7 +55,7 @@ def check_versions(folder: Path, tag: str) -> int:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with the files of `make build` and a changelog of the current version."""
+    """Write the files of `make build` and a changelog of the current version."""
     dist = tmp_path / "dist"
     dist.mkdir()
     for name in DISTRIBUTIONS:

@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.forked import Forks, forks
+from tests.forked import ForkServer, start_fork_server
 
 ROOT = Path(__file__).parents[2]
 Shell = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
     loaded = ("toolcast_runtime.cli", "toolcast_runtime.ledger")
-    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
+    with start_fork_server(tmp_path_factory.mktemp("streams"), *loaded) as running:
         yield running
 
 
 @pytest.fixture
-def shell(tmp_path: Path, programs: Forks) -> Shell:
+def shell(tmp_path: Path, programs: ForkServer) -> Shell:
     """Return a function that runs `python -m generated.TOOLSET.cli ARGUMENTS`.
 
     Data is written to tmp_path.

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.forked import Forks
+from tests.forked import ForkServer
 from tests.program import toolcast
 from tests.repository import own_project
 from toolcast.model.loading import load_workspace
@@ -112,7 +112,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.fixture(scope="module")
-def call(project: Path, programs: Forks) -> Run:
+def call(project: Path, programs: ForkServer) -> Run:
     """Return a function that runs the generated command, and returns its output.
 
     The result is the handler's, or stderr if the command failed.
@@ -120,7 +120,7 @@ def call(project: Path, programs: Forks) -> Run:
     assert toolcast(project, "generate").returncode == 0
 
     def run(*words: str, tool: str = "give", stdin: str = "") -> Any:
-        done = programs.run(project, "generated.toy.cli", tool, *words, given=stdin)
+        done = programs.run(project, "generated.toy.cli", tool, *words, input=stdin)
         assert "Traceback" not in done.stderr, done.stderr
         return json.loads(done.stdout) if done.returncode == 0 else done.stderr
 

@@ -84,7 +84,7 @@ class Clone:
 def clone(
     make_project: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Clone]:
-    """A generated project in git with its own templates and an editor schema."""
+    """Yield a generated project in git with its own templates and an editor schema."""
     project = make_project(
         {"greet": GREET},
         toolset="targets: {registry: {}, prompts: {}}\n",

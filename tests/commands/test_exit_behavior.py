@@ -96,7 +96,7 @@ def test_interrupt_exits_with_1_without_traceback(project: Any) -> None:
 
 @pytest.mark.slow
 def test_interrupt_is_handled_although_the_shell_ignores_it() -> None:
-    """nohup and background jobs ignore interrupts, and child processes inherit that."""
+    """Background jobs and nohup ignore interrupts, and child processes inherit that."""
     test = f"{__file__}::test_interrupt_exits_with_1_without_traceback"
     done = subprocess.run(
         [

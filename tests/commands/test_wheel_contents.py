@@ -73,6 +73,7 @@ def run_check(project: Project, pyproject: str, *words: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.rows(3)
 @pytest.mark.parametrize(
     ("settings", "missing"),
     [
@@ -101,6 +102,7 @@ def test_files_missing_from_the_wheel_are_reported(
     assert "output/unknown-wheel" not in text
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize(
     ("name", "body", "expected_text"),
     [

@@ -17,7 +17,7 @@ from toolcast_runtime import Registry
 
 @pytest.fixture(scope="session")
 def shop_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The root of the shop, copied and generated once per session."""
+    """Copy and generate the shop's project; return its root folder."""
     root = tmp_path_factory.mktemp("consent")
     shutil.copytree(Path(__file__).with_name("project"), root, dirs_exist_ok=True)
     generate_project(root)
@@ -26,13 +26,13 @@ def shop_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shop(shop_root: Path, tmp_path: Path) -> Shop:
-    """The shop with side effects and a ledger in this test's own folder."""
+    """Return the shop with its side effects and ledger in this test's own folder."""
     return Shop(shop_root, tmp_path)
 
 
 @pytest.fixture
 def registry(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
-    """The shop's registry, loaded in this process."""
+    """Load the shop's registry in this process."""
     for name, value in shop.environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.syspath_prepend(str(shop.root))

@@ -149,7 +149,6 @@ def test_confirmation_is_required_only_if_the_condition_matches(
 
 def test_failed_condition_requires_confirmation(registry: Registry) -> None:
     """A condition that is invalid or too expensive must not skip the question."""
-
     slow_pattern = Confirm("?", {"properties": {"a": {"pattern": "^(?=.*x)(a|a)*$"}}})
     assert is_confirmation_needed(slow_pattern, {}, {"a": "a" * 100_000})
     invalid_pattern = Confirm("?", {"properties": {"a": {"pattern": "("}}})

@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), needs_all]
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A copy of this repository's current files as a new repository, ready for `make`."""
+    """Copy this repository's current files into a new repository, ready for `make`."""
     root = tmp_path / "toolcast"
     names = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     for name in filter(None, names.split("\0")):
@@ -53,7 +53,7 @@ def clone(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run_line(clone: Path) -> Callable[[str], str]:
-    """A function that runs a shell line, asserts that it succeeds and returns its stdout."""
+    """Return a function that runs a shell line, which must succeed, for its stdout."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "MAKE"))}
     folders = [str(clone / name) for name in ("generator", "runtime", "letta")]
     env["PYTHONPATH"] = os.pathsep.join(folders)

@@ -17,7 +17,7 @@ TARGETS = ("mcp", "registry", "langchain", "prompts", "providers", "snapshots")
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All tool lists as toolsets, with every target that works without settings."""
+    """Generate a toolset for each tool list, with all targets without settings."""
     root = tmp_path_factory.mktemp("clean")
     import_lists(root, LISTS, TARGETS)
     generate_project(root)

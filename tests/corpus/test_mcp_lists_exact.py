@@ -22,7 +22,7 @@ import pytest
 
 from tests.corpus.imported import import_lists
 from tests.corpus.nasty_lists import NASTY_LISTS
-from tests.forked import Forks, forks
+from tests.forked import ForkServer, start_fork_server
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, encode_requests, http_server
 from toolcast.parsing.exact_json import encode_exact, read_json
@@ -51,7 +51,7 @@ LISTS = _read_lists()
 
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A generated project with a toolset for each list."""
+    """Generate a project with a toolset for each tool list."""
     root = tmp_path_factory.mktemp("lists")
     import_lists(root, LISTS)
     generate_project(root)
@@ -67,9 +67,9 @@ HTTP_LISTS = [
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
     preloaded = ("toolcast_runtime.http", "toolcast_runtime.mcp.sdk_server")
-    with forks(tmp_path_factory.mktemp("streams"), *preloaded) as running:
+    with start_fork_server(tmp_path_factory.mktemp("streams"), *preloaded) as running:
         yield running
 
 
@@ -77,10 +77,10 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("name", LISTS)
 def test_stdio_server_lists_exactly_the_imported_tools(
-    workspace: Path, servers: Forks, name: str, era: str
+    workspace: Path, servers: ForkServer, name: str, era: str
 ) -> None:
     requests = encode_requests(era, ("tools/list", {}))
-    result = servers.run(workspace, f"generated.{name}.mcp_server", given=requests)
+    result = servers.run(workspace, f"generated.{name}.mcp_server", input=requests)
     assert result.returncode == 0, result.stderr
     _assert_same_tools(result.stdout.splitlines()[-1], LISTS[name], era)
 
@@ -127,7 +127,7 @@ def test_generated_tool_modules_pass_the_projects_ruff_and_mypy_settings(
 
 
 @pytest.mark.slow
-def test_server_lists_1271_tools_unchanged(tmp_path: Path, servers: Forks) -> None:
+def test_server_lists_1271_tools_unchanged(tmp_path: Path, servers: ForkServer) -> None:
     tool_list = [
         tool for text in LISTS.values() for tool in _get_tool_list(_read_exact(text))
     ]
@@ -144,7 +144,7 @@ def test_server_lists_1271_tools_unchanged(tmp_path: Path, servers: Forks) -> No
     generate_project(tmp_path)
     for era in ERAS:
         requests = encode_requests(era, ("tools/list", {}))
-        result = servers.run(tmp_path, "generated.many.mcp_server", given=requests)
+        result = servers.run(tmp_path, "generated.many.mcp_server", input=requests)
         actual = _encode_tools(read_json(result.stdout.splitlines()[-1])[0]["result"])
         expected = _encode_tools(json.loads(source), era)
         assert _parse_tools(actual) == _parse_tools(expected)

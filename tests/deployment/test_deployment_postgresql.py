@@ -103,7 +103,7 @@ def remove(*, name: str) -> str:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new project with the deployment files, prepared as the documentation describes."""
+    """Prepare a new project and its deployment files as the documentation describes."""
     folder = tmp_path_factory.mktemp("demo")
     run(folder, "toolcast", "init", "--name", "demo")
     specs = folder / "specs" / "demo"
@@ -182,7 +182,7 @@ class Load:
 
 @pytest.fixture
 def environment(project: Path, database: str, tmp_path: Path) -> dict[str, str]:
-    """The environment of compose.yaml, with the secrets in a temporary folder."""
+    """Return the environment of compose.yaml, with secrets in a temporary folder."""
     compose = yaml.safe_load((project / "compose.yaml").read_text(encoding="utf-8"))
     secrets = shutil.copytree(project / "secrets", tmp_path / "secrets")
     (secrets / "ledger_url").write_text(database, encoding="utf-8")

@@ -22,8 +22,7 @@ Compare = Callable[..., list[Change]]
 
 @pytest.fixture
 def compare_versions(make_project: Callable[..., Project]) -> Compare:
-    """Return the changes between two versions, each with its tools and its toolset."""
-
+    """Return a function that lists the changes between two versions of a toolset."""
     numbers = count()
 
     def compare_tools(before: Any, after: Any, *toolsets: str) -> list[Change]:

@@ -149,7 +149,7 @@ def build_toolset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuildToo
 
 @pytest.fixture(scope="module")
 def function_cases() -> list[Case]:
-    """Cases in the file of schemas."""
+    """Return the cases in the file of schemas."""
     rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
     return [
         Case(

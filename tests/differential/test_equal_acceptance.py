@@ -77,7 +77,7 @@ json_values = st.recursive(
 def keyword_toolset(
     build_toolset: Callable[[Any], Any], make_case: Any
 ) -> tuple[Any, list[Any]]:
-    """Generated toolset with a tool for each keyword, and its cases."""
+    """Generate a toolset with a tool for each keyword; return it and its cases."""
     cases = [
         make_case(
             f"tool_{number}",

@@ -220,7 +220,7 @@ def test_values_within_the_depth_limit_are_accepted() -> None:
 
 @pytest.fixture(scope="module")
 def toolset(build_toolset: Callable[[Any], Any], make_case: Any) -> Any:
-    """Generated toolset with a recursive tool and a tool with a string parameter."""
+    """Generate a toolset: one recursive tool, and one with a string parameter."""
     return build_toolset(
         [make_case("tree", TREE, ()), make_case("text", param(type="string"), ())]
     )

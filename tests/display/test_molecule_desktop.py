@@ -37,7 +37,7 @@ def _wait_until(condition: Callable[[], bool], goal: str) -> None:
 
 @pytest.fixture(scope="module")
 def display() -> Iterator[str]:
-    """The name of a virtual X display that runs during the module's tests."""
+    """Start a virtual X display; yield its name."""
     reader, writer = os.pipe()
     screen = f"{SIZE[0]}x{SIZE[1]}x24"
     server = subprocess.Popen(
@@ -63,7 +63,7 @@ def environment(display: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture
 def window_input(tmp_path: Path) -> Iterator[Path]:
-    """A file with the input of a terminal window that has the focus."""
+    """Focus a terminal window; yield the file that receives its input."""
     file = tmp_path / "typed"
     window = subprocess.Popen(
         [*TERMINAL_COMMAND, "-e", "dd", f"of={file}", "bs=1", "status=none"],

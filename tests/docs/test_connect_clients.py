@@ -27,7 +27,7 @@ def read_entries() -> Iterator[dict[str, Any]]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A new generated project named `my-tools`."""
+    """Generate a new project named `my-tools`."""
     assert toolcast(tmp_path, "init", "my-tools").returncode == 0
     assert toolcast(tmp_path / "my-tools", "generate").returncode == 0
     return tmp_path / "my-tools"

@@ -90,7 +90,7 @@ SCRIPTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @pytest.fixture
 def provider() -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """The URL of a server with scripted responses, and its request bodies by endpoint."""
+    """Serve scripted responses; yield the URL and the request bodies by endpoint."""
     received: dict[str, list[str]] = {name: [] for name in SCRIPTS}
 
     class Provider(BaseHTTPRequestHandler):

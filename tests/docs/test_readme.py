@@ -22,7 +22,7 @@ SESSION = re.compile(r"(?<=<!-- session -->\n```console\n).*?(?=^```$)", re.M | 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The generated project that the README describes."""
+    """Generate the project that the README describes."""
     folder = tmp_path_factory.mktemp("readme")
     for root, command in ((folder, "init my-tools"), (folder / "my-tools", "generate")):
         result = toolcast(root, *command.split())

@@ -52,7 +52,7 @@ def test_stdio_call_imports_only_the_documented_runtime_packages(
     project.generate()
     lines = [json.dumps({"jsonrpc": "2.0", **message}) for message in MESSAGES]
     arguments = ("-X", "importtime", "-m", "generated.toy.mcp_server")
-    result = project.run(*arguments, given="\n".join([*lines, ""]))
+    result = project.run(*arguments, input="\n".join([*lines, ""]))
     assert '"pong"' in result.stdout, result.stderr
     loaded = set(re.findall(r"toolcast_runtime\.([\w.]+)", result.stderr))
     assert "core.registry" in loaded

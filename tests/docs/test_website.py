@@ -34,7 +34,7 @@ def build_site(root: Path, folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the built site."""
+    """Build the website; return its folder."""
     folder = tmp_path_factory.mktemp("site")
     assert build_site(ROOT, folder) == ""
     return folder
@@ -42,7 +42,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[str, Element]:
-    """The parsed pages by path."""
+    """Return the parsed pages of the website by path."""
     return {
         path.relative_to(site).as_posix(): parse_html(path.read_text("utf-8"))
         for path in site.rglob("*.html")
@@ -97,6 +97,7 @@ def test_site_pages_load_no_resources_from_other_hosts(
     assert not [url for url in addresses if re.match(r"[a-z]+:|//", url)]
 
 
+@pytest.mark.slow
 def test_site_links_to_repository_files_point_to_existing_files(
     pages: dict[str, Element],
 ) -> None:
@@ -111,6 +112,7 @@ def test_site_links_to_repository_files_point_to_existing_files(
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
+@pytest.mark.slow
 def test_site_contains_every_docs_page_and_rule_page(pages: dict[str, Element]) -> None:
     docs = ROOT / "docs"
     expected = {p.relative_to(docs).with_suffix(".html") for p in docs.rglob("*.md")}
@@ -120,12 +122,14 @@ def test_site_contains_every_docs_page_and_rule_page(pages: dict[str, Element]) 
     assert {path.as_posix() for path in expected} <= set(pages)
 
 
+@pytest.mark.slow
 def test_site_menu_links_the_main_pages(pages: dict[str, Element]) -> None:
     linked = list_attributes(pages["rules/schema.html"], "href")
     for name in ("spec", "commands", "changes", "targets", "tutorial", "CONTRIBUTING"):
         assert f"../{name}.html" in linked
 
 
+@pytest.mark.slow
 def test_site_pages_have_the_same_elements_as_commonmark_rendering(
     pages: dict[str, Element],
 ) -> None:

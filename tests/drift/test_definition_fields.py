@@ -148,7 +148,7 @@ def _build_spec(name: str, text: str) -> str:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Project with generated definitions, in which Python cannot import the generator."""
+    """Generate definitions in a project where Python cannot import the generator."""
     project = Project(tmp_path_factory.mktemp("fields") / "copy")
     project.root.mkdir()
     copy_project(project.root, "examples")
@@ -201,6 +201,7 @@ def _list_edits(project: Project) -> list[Edit]:
     return list(edits.values())
 
 
+@pytest.mark.slow
 def test_edit_to_any_definition_field_fails_a_generated_test(project: Project) -> None:
     edits = _list_edits(project)
     members = build_definition_fields()["members"]["tool"].values()

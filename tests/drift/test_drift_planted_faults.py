@@ -31,7 +31,7 @@ import pytest
 import toolcast
 from tests.conftest import CACHES, Project
 from tests.diff.git_command import run_git
-from tests.forked import Forks, forks, list_modules
+from tests.forked import ForkServer, list_modules, start_fork_server
 from toolcast_runtime import RUNTIME_LEVEL
 
 ROOT = Path(__file__).parents[2]
@@ -236,16 +236,16 @@ FAULTS = [
 
 
 @pytest.fixture(scope="module")
-def pytest_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """Processes that have imported pytest and the runtime."""
+def pytest_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
+    """Start a process that has imported pytest and the runtime, for forks."""
     runtime = ("cli", "langchain", "mcp.sdk_server", "testing")
     modules = ["pytest", *(f"toolcast_runtime.{name}" for name in runtime)]
     modules += list_modules(toolcast)
-    with forks(tmp_path_factory.mktemp("streams"), *modules) as runner:
+    with start_fork_server(tmp_path_factory.mktemp("streams"), *modules) as runner:
         yield runner
 
 
-def run_tests(runner: Forks, project: Project, folder: str, tests: str) -> Any:
+def run_tests(runner: ForkServer, project: Project, folder: str, tests: str) -> Any:
     """Run the generated tests without plugins."""
     words = ["pytest", "-q", f"{folder}/test_snapshots.py", "-k", tests]
     environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -266,7 +266,7 @@ def list_output_findings(project: Project) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def cloned_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Project with the two toolsets that need no extension, outputs in git's index."""
+    """Copy the two toolsets without extensions; their outputs are in git's index."""
     workspace = f"version: 1\ntoolsets: [{', '.join(SPECS)}]\n"
     project = Project(tmp_path_factory.mktemp("drift") / "copy")
     project.write("toolcast.yaml", workspace)
@@ -322,7 +322,7 @@ _SIMILAR_FAULTS = {
     ],
 )
 def test_edited_output_is_reported_by_check_and_generated_tests(
-    copy: Project, pytest_runner: Forks, fault: Fault
+    copy: Project, pytest_runner: ForkServer, fault: Fault
 ) -> None:
     copy.edit(fault.file, fault.old, fault.new)
     assert list_reported_files(copy) == [fault.file]
@@ -340,13 +340,15 @@ def test_edited_output_is_reported_by_check_and_generated_tests(
     ],
 )
 def test_generated_test_that_runs_check_reports_edited_output(
-    copy: Project, pytest_runner: Forks, fault: Fault
+    copy: Project, pytest_runner: ForkServer, fault: Fault
 ) -> None:
     copy.edit(fault.file, fault.old, fault.new)
     assert_generated_tests_fail(fault, copy, pytest_runner)
 
 
-def assert_generated_tests_fail(fault: Fault, project: Project, runner: Forks) -> None:
+def assert_generated_tests_fail(
+    fault: Fault, project: Project, runner: ForkServer
+) -> None:
     folder = "/".join(fault.file.split("/")[:2])
     result = run_tests(runner, project, folder, fault.tests)
     assert result.returncode in (1, 2), result.stdout + result.stderr
@@ -393,7 +395,7 @@ def delete_every_tool(project: Project) -> str:
     ],
 )
 def test_incomplete_or_foreign_tool_is_reported(
-    copy: Project, pytest_runner: Forks, change_files: Callable[[Any], str]
+    copy: Project, pytest_runner: ForkServer, change_files: Callable[[Any], str]
 ) -> None:
     message = change_files(copy)
     assert list_reported_files(copy)
@@ -403,7 +405,7 @@ def test_incomplete_or_foreign_tool_is_reported(
 
 
 def test_unchanged_outputs_pass_check_and_generated_tests(
-    copy: Project, pytest_runner: Forks
+    copy: Project, pytest_runner: ForkServer
 ) -> None:
     checked = copy.toolcast("check")
     assert checked.returncode == 0, checked.stderr

@@ -323,7 +323,7 @@ SHARED_EDITS = [
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Specs, handlers and outputs, without an importable generator."""
+    """Copy specs, handlers and outputs; the generator cannot be imported."""
     project = Project(tmp_path_factory.mktemp("edited") / "copy")
     project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/kirishima]\n")
     for folder in ("specs/kirishima", "specs/molecule", K, M, "examples"):
@@ -345,7 +345,7 @@ def run_pytest(
 
 @pytest.fixture(scope="module")
 def edited_output(copy: Project) -> str:
-    """Output of the generated tests after all edits."""
+    """Return the output of the generated tests after all edits."""
     clean = run_pytest(copy, TOOLCAST_REQUIRE_SPECS="1")
     assert " failed" not in clean and "specs are not here" not in clean, clean
     assert "the generator, toolcast, is not installed" in clean
@@ -359,6 +359,7 @@ def edited_output(copy: Project) -> str:
     return run_pytest(copy)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "message", [pytest.param(edit[-1], id=edit[0]) for edit in (*EDITS, *SHARED_EDITS)]
 )

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.properties import tried
+from tests.properties import limit_examples
 from toolcast.encoders.markdown import encode_block, encode_inline
 
 HIDING = (
@@ -191,7 +191,7 @@ PIECES = st.lists(
 )
 
 
-@tried(500)
+@limit_examples(500)
 @given(PIECES, st.sampled_from(["", " "]))
 @example(["<a t='", "`", "'>", "`", "<div hidden>", "`"], "")
 @example(["<!-- a note -->", "<a", "<div hidden>nothing to see</div>"], "")

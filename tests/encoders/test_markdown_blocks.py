@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.properties import tried
+from tests.properties import limit_examples
 from toolcast.encoders.markdown import encode_block, encode_code_span, encode_inline
 
 PIECES = st.lists(
@@ -102,7 +102,7 @@ LABELS = st.lists(
 ).map("\n".join)
 
 
-@tried(500)
+@limit_examples(500)
 @given(LABELS)
 @example("[other]: https://example.org 'a title'")
 @example("- a\n\n  - b\n\n    [other]: z")

@@ -12,7 +12,7 @@ from black.strings import str_width
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.properties import tried
+from tests.properties import limit_examples
 from toolcast.encoders.python import (
     build_literal,
     encode_identifier,
@@ -80,14 +80,14 @@ def test_encoded_value_evaluates_to_an_equal_value_with_its_types(value: Any) ->
 
 
 @given(JSON)
-@tried(150)
+@limit_examples(150)
 def test_black_does_not_change_an_encoded_assignment(value: Any) -> None:
     source = f"VALUE = {encode_literal(value, 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(JSON, JSON)
-@tried(150)
+@limit_examples(150)
 def test_black_does_not_change_an_encoded_call(first: Any, second: Any) -> None:
     source = f"TOOL = Tool(\n    a={encode_literal(first, '    a=', ',')},\n"
     source += f"    b={encode_literal(second, '    b=', ',')},\n)\n"
@@ -95,14 +95,14 @@ def test_black_does_not_change_an_encoded_call(first: Any, second: Any) -> None:
 
 
 @given(TEXTS, TEXTS)
-@tried(150)
+@limit_examples(150)
 def test_black_does_not_change_an_encoded_dictionary(key: str, value: str) -> None:
     source = f"VALUE = {encode_literal({key: value, 'more': [value]}, 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(st.lists(TEXTS, max_size=5))
-@tried(150)
+@limit_examples(150)
 def test_encoded_tuple_is_equal_and_unchanged_by_black(values: list[str]) -> None:
     source = f"VALUE = {encode_literal(tuple(values), 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
@@ -123,7 +123,7 @@ TYPES = st.recursive(
 
 
 @given(st.dictionaries(NAMES, TYPES, max_size=5), st.booleans())
-@tried(150)
+@limit_examples(150)
 def test_black_does_not_change_encoded_types(fields: Any, required: bool) -> None:
     fields = {k: v for k, v in fields.items() if not keyword.iskeyword(k)}
     rows = [

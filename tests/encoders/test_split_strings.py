@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.properties import tried
+from tests.properties import limit_examples
 from toolcast.encoders.python import (
     WIDTH,
     _escape_except_quotes,
@@ -27,7 +27,7 @@ WORDS = st.lists(
 TEXTS = st.one_of(st.text(max_size=20), WORDS.map(" ".join), WORDS.map("  ".join))
 
 
-@tried(600)
+@limit_examples(600)
 @given(TEXTS, st.integers(10, WIDTH))
 @example("a " * 60 + "\n", 40)
 @example("x" * 100 + "  y  \n\n z", 40)

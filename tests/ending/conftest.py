@@ -211,7 +211,7 @@ class SlowProject:
 
 @pytest.fixture(scope="session")
 def slow_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The root of the generated project, which all tests share."""
+    """Generate the project that all tests share; return its root folder."""
     root = tmp_path_factory.mktemp("slow")
     (root / "slow").mkdir()
     (root / "slow/__init__.py").write_text(HANDLERS)
@@ -232,7 +232,7 @@ def slow_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(slow_root: Path, tmp_path: Path) -> SlowProject:
-    """The generated project with an event log and a ledger of its own."""
+    """Return the generated project with its own event log and ledger."""
     return SlowProject(slow_root, tmp_path / "events.txt", tmp_path / "ledger.sqlite3")
 
 

@@ -29,7 +29,7 @@ FORKS = pytest.mark.parametrize(
 
 @pytest.fixture
 def children(project: SlowProject) -> Iterator[list[int]]:
-    """The process IDs of the forked children; they are killed after the test."""
+    """Yield a list for the process IDs of forked children; kill them after the test."""
     pids: list[int] = []
     yield pids
     for pid in pids:

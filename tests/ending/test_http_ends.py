@@ -111,8 +111,7 @@ def test_running_call_finishes_after_a_signal_and_the_server_exits_with_0(
 def test_connections_opened_before_a_signal_are_answered_during_shutdown(
     project: SlowProject,
 ) -> None:
-    """Tested are an idle connection, one whose request arrives with the signal, and one
-    that the server has not accepted yet."""
+    """They are idle, receive a request with the signal, or are not accepted yet."""
     request = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with run_slow_server(project, 60, 1, idle=TIMEOUT_S) as running:
         call = {"name": "quick", "arguments": {}}

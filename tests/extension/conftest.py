@@ -13,7 +13,7 @@ import pytest
 
 import toolcast
 from tests.conftest import Project
-from tests.forked import Forks, forks, list_modules
+from tests.forked import ForkServer, list_modules, start_fork_server
 
 MODULE = """
 from pathlib import Path
@@ -156,7 +156,7 @@ house = toolcast_house:CHANGES
 class ForkedProject(Project):
     """Project whose commands run in forks of one process, with given variables."""
 
-    programs: Forks
+    programs: ForkServer
 
     def toolcast(
         self,
@@ -170,15 +170,15 @@ class ForkedProject(Project):
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
     modules = [*list_modules(toolcast), "black"]
-    with forks(tmp_path_factory.mktemp("streams"), *modules) as programs:
+    with start_fork_server(tmp_path_factory.mktemp("streams"), *modules) as programs:
         yield programs
 
 
 @pytest.fixture
 def make_project(
-    make_project: Callable[..., Project], programs: Forks
+    make_project: Callable[..., Project], programs: ForkServer
 ) -> Callable[..., ForkedProject]:
     def make(*args: Any, **options: Any) -> ForkedProject:
         return ForkedProject(make_project(*args, **options).root, programs)
@@ -188,7 +188,7 @@ def make_project(
 
 @pytest.fixture
 def extension(tmp_path: Path) -> dict[str, str]:
-    """Environment variables of a process in which the extension is installed."""
+    """Install the extension; return the environment variables for its process."""
     site = tmp_path / "site"
     info = site / "toolcast_house-1.0.dist-info"
     info.mkdir(parents=True)

@@ -128,6 +128,7 @@ def test_listed_but_missing_extension_is_reported_with_pip_command(
     assert explained.returncode == 0
 
 
+@pytest.mark.slow
 def test_extension_command_is_listed_in_help_and_runs(
     make_project: Callable[..., Any], extension: dict[str, str], tmp_path: Path
 ) -> None:
@@ -154,6 +155,7 @@ def test_extension_command_is_listed_in_help_and_runs(
         assert process.stdout == "the house is open\n", process.stderr
 
 
+@pytest.mark.slow
 def test_extension_fields_are_validated_and_used_by_its_target(
     make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:

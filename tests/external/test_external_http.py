@@ -50,7 +50,7 @@ def personal_server() -> Iterator[PersonalServer]:
 def configured_server(
     personal_server: PersonalServer, monkeypatch: pytest.MonkeyPatch
 ) -> PersonalServer:
-    """The server, with its URL and token in the variables of the toolset `kirishima`."""
+    """Set the server's URL and token in the variables of the toolset `kirishima`."""
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", personal_server.url)
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
     return personal_server

@@ -287,6 +287,7 @@ async def test_client_list_starts_only_servers_with_tools_for_the_client(
     assert "echo" in catalog and find_processes("not-allowed")
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("has_instructions", [False, True])
 def test_toolset_without_own_tools_serves_external_tools(
     make_project: Callable[..., Project], has_instructions: bool
@@ -308,7 +309,7 @@ def test_toolset_without_own_tools_serves_external_tools(
     process = project.run("-m", "generated.toy.mcp_server", "--list")
     assert (process.returncode, process.stderr) == (0, "")
     requests = encode_requests(ERAS[0], ("tools/list", {}))
-    served = project.run("-m", "generated.toy.mcp_server", given=requests)
+    served = project.run("-m", "generated.toy.mcp_server", input=requests)
     names = re.findall(r'"name": ?"(echo|die|hang|secret)"', served.stdout)
     assert names == ["echo", "die", "hang", "secret"], served.stderr
     program = (

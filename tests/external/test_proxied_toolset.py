@@ -57,7 +57,7 @@ def make_stdio_settings(read_calls: Path) -> dict[str, Any]:
 def project(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
-    """A project with the server over stdio or HTTP; the server appends its calls to `called`."""
+    """Yield a project with the server, which appends its calls to `called`."""
     root = tmp_path_factory.mktemp(f"press_{request.param}")
     if request.param == "stdio":
         write_press_project(root, make_stdio_settings(root / "called"))
@@ -134,7 +134,7 @@ def test_proxied_toolset_passes_on_results_progress_errors_and_cancellation(
 
 @pytest.fixture
 def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
-    """The registry of a toolset with clients, a ledger, a confirmation and a timeout."""
+    """Import a registry with clients, a ledger, a confirmation and a timeout."""
     monkeypatch.setenv("PRESS_LEDGER", str(tmp_path / "ledger.sqlite3"))
     write_press_project(
         tmp_path,

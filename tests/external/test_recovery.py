@@ -98,6 +98,7 @@ LOST_SESSION_REPLIES = {
 }
 
 
+@pytest.mark.rows(3)
 @pytest.mark.parametrize(
     "reply", LOST_SESSION_REPLIES.values(), ids=LOST_SESSION_REPLIES
 )
@@ -198,6 +199,7 @@ async def test_list_refresh_with_lost_session_opens_a_new_session(
     assert (await call_tool(tools, "fetch")).result == "hello"
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("args", [("--sessions",), ()], ids=["2025", "2026"])
 async def test_restarted_python_server_answers_the_next_call(
     open_tools: Open,
@@ -249,6 +251,7 @@ HTTP_ERRORS = {
 }
 
 
+@pytest.mark.rows(6)
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
 @pytest.mark.parametrize(("reply", "expected"), HTTP_ERRORS.values(), ids=HTTP_ERRORS)
 async def test_http_error_is_in_the_response_and_logged_once(

@@ -21,6 +21,7 @@ from tests.external.test_recovery import (
 __all__ = ["proxy", "start_upstream"]
 
 
+@pytest.mark.rows(4)
 @pytest.mark.parametrize(
     "reply", LOST_SESSION_REPLIES.values(), ids=LOST_SESSION_REPLIES
 )

@@ -14,6 +14,7 @@ from toolcast_runtime import Registry
 from toolcast_runtime.external import session
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("is_proxied", [True, False], ids=["proxied", "listed"])
 async def test_hanging_stdio_server_is_restarted_after_two_timeouts(
     open_tools: Open,

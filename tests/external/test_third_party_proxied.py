@@ -25,7 +25,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The reference server `everything`, imported as a toolset that proxies its calls."""
+    """Import the reference server `everything` as a toolset that proxies its calls."""
     commands = find_installed()
     assert commands is not None
     command = [*commands.everything, "stdio"]

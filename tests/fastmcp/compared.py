@@ -1,4 +1,4 @@
-"""Serves the same functions by their own server and by Toolcast, and compares the answers."""
+"""Comparison of the answers of a library's server and of Toolcast's server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Call = tuple[str, dict[str, Any]]
 
 
 class Imported:
-    """What an import of a server generates: a package with tools, resources and prompts.
+    """The package of tools, resources and prompts that an import of a server generates.
 
     Args:
         module: the handlers module, which has a function of each name.
@@ -107,7 +107,7 @@ class Imported:
 
 
 class Answers:
-    """Calls a server by the official client, whose user accepts.
+    """Calls of a server by the official client, with the actions of its user.
 
     Args:
         action: the user's action.
@@ -125,7 +125,7 @@ class Answers:
         resources: Sequence[str] = (),
         prompts: Sequence[Call] = (),
     ) -> list[Any]:
-        """Return what the client gets; for a failure only that it is one."""
+        """Return the results; of a failure only `isError`."""
         self.messages = []
         client = Client(
             server,

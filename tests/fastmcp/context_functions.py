@@ -23,25 +23,25 @@ class Answer(BaseModel):
 
 @dataclasses.dataclass
 class State:
-    """What a lifespan opens."""
+    """The state that a lifespan opens."""
 
     greeting: str
 
 
 @contextlib.asynccontextmanager
 async def open_state(server: Any) -> AsyncIterator[Any]:
-    """Yields an object."""
+    """Yield an instance of a dataclass."""
     yield State(f"hello from {server.name}")
 
 
 @contextlib.asynccontextmanager
 async def open_table(server: Any) -> AsyncIterator[Any]:
-    """Yields an object of JSON."""
+    """Yield a JSON object."""
     yield {"greeting": f"hello from {server.name}"}
 
 
 def doubled(function: Any) -> Any:
-    """Decorates a function, as many projects do."""
+    """Decorate a function, as many projects do."""
 
     @functools.wraps(function)
     def double(*args: Any, **kwargs: Any) -> Any:
@@ -51,12 +51,12 @@ def doubled(function: Any) -> Any:
 
 
 def register_both(server: Any, context: Any) -> None:
-    """Functions that both libraries serve, with a Context of one of them."""
+    """Register functions of both libraries, with the Context of one of them."""
     image = context.Image
 
     @server.tool()
     async def logs(ctx: context.Context, text: str) -> str:
-        """Logs on each level, and reports progress."""
+        """Log on each level, and report progress."""
         await ctx.debug(f"debug {text}")
         await ctx.info(text)
         await ctx.warning("warning")
@@ -67,7 +67,7 @@ def register_both(server: Any, context: Any) -> None:
 
     @server.tool()
     async def asks(message: str, ctx: context.Context) -> str:
-        """Asks the user."""
+        """Ask the user."""
         answer = await ctx.elicit(message, Answer)
         if answer.action == "accept":
             return f"{answer.data.sure} {answer.data.reason}"
@@ -75,94 +75,94 @@ def register_both(server: Any, context: Any) -> None:
 
     @server.tool()
     async def reads(ctx: context.Context, uri: str = "text://a") -> list[str]:
-        """Reads a resource."""
+        """Read a resource."""
         result = await ctx.read_resource(uri)
         contents = getattr(result, "contents", result)
         return [f"{content.mime_type} {content.content}" for content in contents]
 
     @server.tool()
     def optional(value: int = 1, ctx: context.Context | None = None) -> bool:
-        """Has an optional context at the end."""
+        """Accept an optional context at the end."""
         return ctx is not None and ctx.request_id is not None
 
     @server.tool()
     async def middle(
         a: int, anything: Annotated[context.Context, "the context"], b: int = 2
     ) -> int:
-        """Has a context in the middle."""
+        """Accept a context in the middle."""
         return a + b + (anything is not None)
 
     @server.tool()
     def shared(ctx: context.Context) -> str:
-        """Returns what the lifespan opened."""
+        """Return the state that the lifespan opened."""
         state = ctx.request_context.lifespan_context
         return state["greeting"] if isinstance(state, dict) else state.greeting
 
     @server.tool()
     def unsupported(ctx: context.Context) -> str:
-        """Uses what Toolcast does not have."""
+        """Use a member that Toolcast does not have."""
         return str(ctx.sample)
 
     @server.tool()
     def picture() -> image:  # type: ignore[valid-type]
-        """Returns an image."""
+        """Return an image."""
         return image(data=PNG, format="png")
 
     @server.tool()
     def pictures(count: int) -> list[Any]:
-        """Returns images with text."""
+        """Return images with text."""
         return ["before", *[image(data=PNG, format="jpeg")] * count]
 
     @server.tool()
     def sound() -> context.Audio:
-        """Returns audio."""
+        """Return audio."""
         return context.Audio(data=PNG, format="wav")
 
     @server.tool()
     def refuses() -> str:
-        """Fails with a message for the caller."""
+        """Raise an error with a message for the caller."""
         raise context.ToolError("not today")
 
     @server.tool(name="another-name")
     @doubled
     def wrapped(value: int) -> int:
-        """Is wrapped, under another name."""
+        """Return a value from a wrapped function, under another name."""
         return value
 
     @server.resource("text://a", mime_type="text/x")
     def text_resource() -> str:
-        """Returns text."""
+        """Return text."""
         return "ä"
 
     @server.resource("data://a")
     def bytes_resource() -> bytes:
-        """Returns bytes."""
+        """Return bytes."""
         return PNG
 
     @server.resource("json://a", mime_type="application/json")
     def json_resource() -> dict[str, Any]:
-        """Returns an object."""
+        """Return an object."""
         return {"a": [1]}
 
     @server.resource("squares://{number}")
     async def square(number: int, ctx: context.Context) -> str:
-        """Converts its variable."""
+        """Convert its variable."""
         await ctx.info("squared")
         return str(number**2)
 
     @server.prompt()
     def greeting(name: str) -> str:
-        """Returns one message."""
+        """Return one message."""
         return f"Greet {name}."
 
     @server.prompt()
     def repeated(text: str, times: int = 2) -> list[str]:
-        """Converts its argument."""
+        """Convert its argument."""
         return [text] * times
 
 
 def register_fastmcp(server: Any) -> None:
-    """Functions of FastMCP only."""
+    """Register functions for FastMCP."""
     import fastmcp.exceptions
     from fastmcp import Context
     from fastmcp.dependencies import CurrentContext, Depends
@@ -181,22 +181,22 @@ def register_fastmcp(server: Any) -> None:
 
     @server.tool
     def attached() -> File:
-        """Returns a file."""
+        """Return a file."""
         return File(data=b"a,b", format="csv", name="table")
 
     @server.tool
     def measured() -> ToolResult:
-        """Returns content and structured content of its own."""
+        """Return its own content and structured content."""
         return ToolResult(content="as text", structured_content={"a": 1})
 
     @server.tool
     def failed() -> ToolResult:
-        """Returns an error."""
+        """Return an error."""
         return ToolResult(content="an error", is_error=True)
 
     @server.tool
     async def identity(ctx: Context = CurrentContext()) -> dict[str, Any]:  # noqa: B008
-        """Returns what the context has."""
+        """Return the values of the context."""
         return {
             "name": ctx.fastmcp.name,
             "client": ctx.client_id,
@@ -206,28 +206,28 @@ def register_fastmcp(server: Any) -> None:
 
     @server.tool(name="asks-scalar")
     async def asks_scalar(ctx: Context) -> str:
-        """Asks with FastMCP's short forms."""
+        """Ask with FastMCP's short forms."""
         answer = await ctx.elicit("Which?", ["red", "blue"])
         return f"{answer.action} {getattr(answer, 'data', None)}"
 
     @server.tool
     def injected(value: int = Depends(lambda: 3)) -> int:
-        """Needs a dependency of FastMCP."""
+        """Require a dependency of FastMCP."""
         return value
 
     @server.resource("result://a")
     def result_resource() -> ResourceResult:
-        """Returns content with a media type of its own."""
+        """Return content with its own media type."""
         return ResourceResult([ResourceContent("<p>", mime_type="text/html")])
 
     @server.prompt
     def conversation(values: list[int]) -> list[Message]:
-        """Returns messages with roles."""
+        """Return messages with roles."""
         return [Message(f"sum {values}"), Message(str(sum(values)), role="assistant")]
 
 
 def register_sdk(server: Any) -> None:
-    """Functions of the official SDK only."""
+    """Register functions for the official SDK."""
     from mcp.server.mcpserver import Audio, Context, Image
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.server.mcpserver.prompts.base import AssistantMessage, UserMessage
@@ -242,7 +242,7 @@ def register_sdk(server: Any) -> None:
 
     @server.prompt()
     def conversation(values: str) -> list[Any]:
-        """Returns messages with roles."""
+        """Return messages with roles."""
         return [UserMessage(values), AssistantMessage("done")]
 
 

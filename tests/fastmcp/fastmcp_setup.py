@@ -1,8 +1,8 @@
-"""Installs FastMCP once, in an environment of its own outside of the repository.
+"""Installation of FastMCP, once, in its own environment outside of the repository.
 
     python -m tests.fastmcp.fastmcp_setup
 
-The tests marked `servers` run when it is there, and are skipped when not.
+Tests marked `servers` are skipped unless it is installed.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ PACKAGES = ("fastmcp==4.2.3", "mcp==2.3.0", "jsonschema-rs>=0.61,<0.70")
 
 
 def folder() -> Path:
-    """Where it is installed."""
+    """Return the folder of the environment."""
     return cache_folder("toolcast-fastmcp", "TOOLCAST_FASTMCP")
 
 
 def python() -> Path:
-    """The interpreter of the environment."""
+    """Return the path of the environment's interpreter."""
     programs = "Scripts" if sys.platform == "win32" else "bin"
     return folder() / programs / "python"
 
 
 def is_installed() -> bool:
-    """Whether FastMCP can be imported there."""
+    """Return whether FastMCP is installed in the environment."""
     return any(folder().rglob("site-packages/fastmcp/__init__.py"))
 
 
 def main() -> int:
-    """Installs what is missing."""
+    """Install the missing packages."""
     pip = [str(python()), "-m", "pip", "install", "--quiet"]
     commands = [[sys.executable, "-m", "venv", str(folder())], [*pip, *PACKAGES]]
     return install_if_missing(folder(), is_installed, commands)

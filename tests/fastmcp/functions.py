@@ -85,186 +85,186 @@ class Plain:
 
 
 def add(a: int, b: int = 2) -> int:
-    """Adds."""
+    """Add two integers."""
     return a + b
 
 
 def greet(name: Annotated[str, Field(min_length=1)] = "you") -> str:
-    """Greets."""
+    """Greet a user by name."""
     return f"hello {name}"
 
 
 def no_annotation(value) -> Any:  # type: ignore[no-untyped-def]
-    """Returns its argument."""
+    """Return its argument."""
     return value
 
 
 def untyped(value: int):  # type: ignore[no-untyped-def]
-    """Returns an object without an annotation."""
+    """Return an object without an annotation."""
     return {"value": value, "nested": [1, {"a": None}]}
 
 
 def nothing() -> None:
-    """Returns nothing."""
+    """Return nothing."""
 
 
 def maybe(give: bool) -> int | None:
-    """Returns a number, or nothing."""
+    """Return a number, or nothing."""
     return 1 if give else None
 
 
 def numbers(count: int) -> list[int]:
-    """Returns numbers."""
+    """Return numbers."""
     return list(range(count))
 
 
 def words(count: int) -> list[str]:
-    """Returns words."""
+    """Return words."""
     return ["ä b"] * count
 
 
 def nested() -> list[list[int]]:
-    """Returns lists of lists."""
+    """Return lists of lists."""
     return [[1, 2], [], [3]]
 
 
 def bare_list() -> list:  # type: ignore[type-arg]
-    """Returns a list without a type of its items."""
+    """Return a list without a type of its items."""
     return [1, "two", {"three": 3}]
 
 
 def table() -> dict[str, int]:
-    """Returns an object."""
+    """Return an object."""
     return {"a": 1, "ü": 2}
 
 
 def numbered() -> dict[int, str]:
-    """Returns an object whose keys are numbers."""
+    """Return an object whose keys are numbers."""
     return {1: "a", 2: "b"}
 
 
 def pair() -> tuple[int, str]:
-    """Returns a tuple."""
+    """Return a tuple."""
     return 1, "b"
 
 
 def named_pair() -> Pair:
-    """Returns a named tuple."""
+    """Return a named tuple."""
     return Pair(1, "b")
 
 
 def a_set() -> set[int]:
-    """Returns a set."""
+    """Return a set."""
     return {7}
 
 
 def half(value: float) -> float:
-    """Returns a number that may be whole."""
+    """Return a number that may be whole."""
     return int(value)
 
 
 def color(value: Color) -> Color:
-    """Returns a member of an enumeration."""
+    """Return a member of an enumeration."""
     return value
 
 
 def size(value: Size = Size.SMALL) -> Size:
-    """Returns a member of an enumeration of strings."""
+    """Return a member of an enumeration of strings."""
     return value
 
 
 def literal(mode: Literal["a", "b"] = "a") -> Literal["a", "b"]:
-    """Returns one of two strings."""
+    """Return one of two strings."""
     return mode
 
 
 def tomorrow(day: datetime.date) -> datetime.date:
-    """Returns a date."""
+    """Return a date."""
     return day + datetime.timedelta(days=1)
 
 
 def later(moment: datetime.datetime, by: datetime.timedelta) -> datetime.datetime:
-    """Returns a time."""
+    """Return a time."""
     return moment + by
 
 
 def identify(value: uuid.UUID) -> dict[str, Any]:
-    """Returns values that JSON does not have."""
+    """Return values that JSON does not have."""
     return {"id": value, "price": decimal.Decimal("1.50"), "path": Path("a/b")}
 
 
 def move(point: Point, by: int = Field(1, ge=0, description="steps")) -> Point:
-    """Returns a model."""
+    """Return a model."""
     return Point(x=point.x + by, y=point.y, theLabel=point.label)
 
 
 def line(points: list[Point]) -> Line:
-    """Returns a model of models."""
+    """Return a model of models."""
     return Line(points=points, color=Color.BLUE)
 
 
 def lines(points: list[Point]) -> list[Line]:
-    """Returns a list of models."""
+    """Return a list of models."""
     return [Line(points=points)]
 
 
 def maybe_point(give: bool = True) -> Point | None:
-    """Returns a model, or nothing."""
+    """Return a model, or nothing."""
     return Point(x=1) if give else None
 
 
 def note(text: str, pinned: bool | None = None) -> Note:
-    """Returns a TypedDict."""
+    """Return a TypedDict."""
     return Note(text=text) if pinned is None else Note(text=text, pinned=pinned)
 
 
 def person(person: Person) -> Person:
-    """Returns a dataclass."""
+    """Return a dataclass."""
     return person
 
 
 def people() -> list[Person]:
-    """Returns dataclasses."""
+    """Return dataclasses."""
     return [Person("Ada", datetime.date(1815, 12, 10)), Person("Bob")]
 
 
 def plain(name: str) -> Plain:
-    """Returns an ordinary object."""
+    """Return an ordinary object."""
     return Plain(name, 3)
 
 
 def either(value: int | str | list[str]) -> int | str | list[str]:
-    """Returns one of several types."""
+    """Return one of several types."""
     return value
 
 
 def optional_value(value: Optional[str] = None) -> str:  # noqa: UP045
-    """Returns which value was passed."""
+    """Return which value was passed."""
     return repr(value)
 
 
 def unique(values: set[int], limit: Annotated[int, Field(gt=0)] = 10) -> int:
-    """Returns how many values differ."""
+    """Return how many values differ."""
     return len({v for v in values if v < limit})
 
 
 def renamed(from_: Annotated[str, Field(alias="from")]) -> str:
-    """Returns an argument whose name is a keyword of Python."""
+    """Return an argument whose name is a keyword of Python."""
     return from_
 
 
 def raw() -> bytes:
-    """Returns bytes."""
+    """Return bytes."""
     return b"bytes"
 
 
 def block() -> TextContent:
-    """Returns a content block."""
+    """Return a content block."""
     return TextContent(type="text", text="a block")
 
 
 def blocks() -> list[TextContent | EmbeddedResource]:
-    """Returns content blocks."""
+    """Return content blocks."""
     contents = TextResourceContents(uri="file:///a.txt", text="a", mime_type="text/x")
     return [
         TextContent(type="text", text="one"),
@@ -273,27 +273,27 @@ def blocks() -> list[TextContent | EmbeddedResource]:
 
 
 def mixed() -> list[Any]:
-    """Returns a block and other values."""
+    """Return a block and other values."""
     return [TextContent(type="text", text="one"), "two", {"three": 3}]
 
 
 def text_of_json() -> str:
-    """Returns JSON as text."""
+    """Return JSON as text."""
     return '{"a": 1}'
 
 
 def wrong(kind: str) -> int:
-    """Fails."""
+    """Raise an error."""
     raise ValueError(kind)
 
 
 async def wait(value: int) -> dict[str, int]:
-    """Returns after a while."""
+    """Return a value as an object."""
     return {"value": value}
 
 
 def empty() -> dict[str, Any]:
-    """Returns an empty object."""
+    """Return an empty object."""
     return {}
 
 

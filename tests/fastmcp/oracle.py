@@ -1,4 +1,4 @@
-"""Compares a FastMCP or SDK server with Toolcast's server of the same functions.
+"""Comparison of a FastMCP or SDK server with Toolcast's server of the same functions.
 
     python -m tests.fastmcp.oracle fastmcp
 

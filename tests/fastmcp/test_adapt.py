@@ -24,7 +24,7 @@ from toolcast_runtime.fastmcp.context import FastMcpContext, SdkContext
 
 
 def register_math(server: Any) -> None:
-    """Registers functions in each form that the libraries have."""
+    """Register functions in each form that the libraries have."""
 
     @server.tool()
     def add(a: int, b: int = 2) -> int:
@@ -195,7 +195,7 @@ def test_unsupported_uses_are_found(parameters: str, body: str, use: str) -> Non
     }
     contexts = {n: "fastmcp" for n in given if n in ("ctx", "c")}
     found = list(list_unsupported_uses(node, contexts, given))
-    assert [one.startswith(use) for one in found] == ([True] if use else [])
+    assert [message.startswith(use) for message in found] == ([True] if use else [])
 
 
 async def test_a_factory_is_called_outside_of_the_event_loop() -> None:

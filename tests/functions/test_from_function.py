@@ -34,7 +34,7 @@ def list_function_names(folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A project with a tool for every case, added by a single `new` command."""
+    """Generate a project with a tool for every case, added by one `new` command."""
     root = tmp_path_factory.mktemp("functions")
     project_ = Project(root)
     project_.write(

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.properties import tried
+from tests.properties import limit_examples
 from toolcast.static_analysis.function_tool import (
     FunctionTool,
     FunctionToolError,
@@ -182,7 +182,7 @@ def is_valid(schema: Any, value: Any) -> bool:
     return jsonschema_rs.is_valid(schema, value, validate_formats=True)
 
 
-@tried(200)
+@limit_examples(200)
 @given(st.lists(TYPES, min_size=1, max_size=3), st.data())
 def test_values_of_the_annotated_types_match_the_schema(
     annotations: list[Typed], data: Any
@@ -196,7 +196,7 @@ def test_values_of_the_annotated_types_match_the_schema(
     assert function.call(**arguments)
 
 
-@tried(300)
+@limit_examples(300)
 @given(TYPES, JSON)
 def test_function_accepts_schema_valid_arguments(annotation: Typed, value: Any) -> None:
     function = make_function([annotation.text])

@@ -341,7 +341,7 @@ async def test_head_timeout_does_not_run_while_a_response_is_pending(
 async def test_root_path_with_or_without_slash_finds_the_endpoint(
     root: str, path: str, status: int
 ) -> None:
-    """uvicorn puts `--root-path` before the path as it is given."""
+    """The value of `--root-path` is added before the path by uvicorn, unchanged."""
     sent: list[Any] = []
 
     async def endpoint(scope: Any, receive: Any, send: Any) -> None:

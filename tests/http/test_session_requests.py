@@ -106,8 +106,7 @@ CALL = {"id": 1, "method": "tools/call"}
 async def test_request_is_routed_by_session_id_version_and_elicitation_capability(
     value: Any, headers: list[Any], manager: str
 ) -> None:
-    """The session manager receives requests with a session id and handshakes of
-    clients that support form elicitation."""
+    """Sessions receive requests with a session id and handshakes for form elicitation."""
     routed = RoutedSessions()
     assert await routed.request(value, *headers) == [manager]
     assert routed.sent == [200]

@@ -99,7 +99,7 @@ PATHS = {"assistant": "/mcp/", "guest": "/mcp/guest/", "planner": "/mcp/planner/
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """A generated project whose endpoint `desk` has the toolsets `notes` and `plans`."""
+    """Generate a project whose endpoint `desk` has the toolsets `notes` and `plans`."""
     project = Project(tmp_path_factory.mktemp("shared"))
     project.write("toolcast.yaml", WORKSPACE)
     project.write("desk_work/__init__.py", "")

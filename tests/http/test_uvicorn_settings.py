@@ -24,7 +24,7 @@ APP: Any = object()
 
 @pytest.fixture
 def fake_uvicorn(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The calls and settings that uvicorn and its helpers receive; nothing is started."""
+    """Replace uvicorn; return the recorded calls and settings."""
     calls = SimpleNamespace(log=[], apps=[], settings=None)
 
     class Server:

@@ -12,7 +12,7 @@ from toolcast_runtime.http import SettingsError, runner
 
 @pytest.fixture
 def used(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The arguments that the application of a worker is built from."""
+    """Return the recorded arguments that a worker's application is built from."""
     received: dict[str, Any] = {}
 
     def listening(server: Any, settings: Any, host: str, *, several: bool) -> str:

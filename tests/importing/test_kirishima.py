@@ -23,14 +23,14 @@ FILES = ("legacy_tools.json", "tools.json", "mcp_tools.json")
 
 @pytest.fixture
 def sources(monkeypatch: pytest.MonkeyPatch) -> list[ToolSource]:
-    """The three files, read in the folder that has them."""
+    """Read the three files in their folder."""
     monkeypatch.chdir(FOLDER)
     return [read_source(name) for name in FILES]
 
 
 @pytest.fixture
 def conflicts(sources: list[ToolSource]) -> list[Conflict]:
-    """The conflicts between the three files."""
+    """Return the conflicts between the three files."""
     return list_conflicts(sources)
 
 

@@ -36,7 +36,7 @@ def import_server(root: Path, reference: str, *options: str, code: int = 0) -> s
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with servers; this process does not import their modules."""
+    """Copy servers into a folder; this process does not import their modules."""
     for name in ("sdk_shop", "plain_shop"):
         shutil.copytree(SERVERS / name, tmp_path / name)
     return tmp_path
@@ -44,7 +44,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def imported_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The SDK server after an import, with the generated files."""
+    """Import the SDK server as specs and generate its files."""
     root = tmp_path_factory.mktemp("imported")
     shutil.copytree(SERVERS / "sdk_shop", root / "sdk_shop")
     import_server(root, "sdk_shop.server")
@@ -54,7 +54,7 @@ def imported_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def imported_copy(imported_project: Path, tmp_path: Path) -> Path:
-    """A copy of the imported SDK server."""
+    """Copy the project of the imported SDK server."""
     return Path(shutil.copytree(imported_project, tmp_path / "copy"))
 
 
@@ -70,7 +70,7 @@ def read_handlers(root: Path) -> Mapping[str, str | None]:
 def test_sdk_server_is_imported_with_adapters(project: Path) -> None:
     output = import_server(project, "sdk_shop.server")
     handlers = read_handlers(project)
-    assert len(handlers) == 10
+    assert len(handlers) == 11
     assert handlers == {name: f"handlers.shop:{name}" for name in handlers}
     text = (project / "handlers/shop.py").read_text("utf-8")
     assert "Recorder(\n    sdk_shop.catalog.register_catalog,\n)" in text
@@ -91,7 +91,7 @@ def test_generated_server_equals_the_sdk_server(imported_copy: Path) -> None:
     """Lists are compared in each protocol version, and results of calls."""
     assert "0 errors" not in run_toolcast(imported_copy, "check")
     printed = run_toolcast(imported_copy, "verify", "--python", "sdk_shop.server")
-    assert "2 contents: 2 equal, 0 with permitted differences, 0 different" in printed
+    assert "3 contents: 3 equal, 0 with permitted differences, 0 different" in printed
     calls = [
         ("add", {"a": 1}),
         ("currency", {}),
@@ -134,6 +134,7 @@ def test_module_functions_become_handlers_without_adapters(project: Path) -> Non
     run_toolcast(project, "check")
 
 
+@pytest.mark.slow
 def test_source_folder_is_added_to_a_new_workspace(project: Path) -> None:
     (project / "src").mkdir()
     shutil.move(project / "plain_shop", project / "src")
@@ -150,6 +151,7 @@ def test_factory_without_parameters_is_called(project: Path) -> None:
     assert "title: Made" in (project / "specs/shop/toolset.yaml").read_text("utf-8")
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize(
     ("text", "reference", "message"),
     [
@@ -182,6 +184,7 @@ def test_module_without_one_server_is_an_error(
     assert not (tmp_path / "specs").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "streamable-http"])
 def test_module_that_runs_its_server_at_import_times_out(
     tmp_path: Path, transport: str
@@ -223,13 +226,14 @@ def test_output_larger_than_a_pipe_does_not_block_the_import(
     assert describe_python_server(server).library == "mcp"
 
 
+@pytest.mark.slow
 def test_second_import_changes_no_files(imported_copy: Path) -> None:
     before = {
         p: p.read_bytes() for p in imported_copy.rglob("*") if p.suffix in (".yaml",)
     }
     (imported_copy / "handlers/shop.py").open("a").write("# mine\n")
     output = import_server(imported_copy, "sdk_shop.server")
-    assert "0 new tools, 0 changed, 10 unchanged" in output
+    assert "0 new tools, 0 changed, 11 unchanged" in output
     assert before == {p: p.read_bytes() for p in before}
     assert (imported_copy / "handlers/shop.py").read_text("utf-8").endswith("# mine\n")
 
@@ -318,6 +322,7 @@ def test_missing_adapter_source_is_a_finding(
     assert ("handler/not-found" in output) == bool(message)
 
 
+@pytest.mark.slow
 def test_live_import_includes_resources_and_prompts(project: Path) -> None:
     """A listing has no content, so their handlers are stubs; tools have no handler."""
     command = f"{sys.executable} -m sdk_shop.server"
@@ -335,6 +340,12 @@ def test_live_import_includes_resources_and_prompts(project: Path) -> None:
         }
         run_toolcast(project, "generate")
         assert "no change" in run_toolcast(project, "verify", "--mcp-stdio", command)
+        # The empty array is listed as the server lists it, and another import changes nothing.
+        spec = project / "specs/shop/mcp_prompts/greeting.yaml"
+        assert "\narguments: []\n" in spec.read_text("utf-8")
+        definition = project / "generated/shop/mcp_prompts/greeting.json"
+        assert json.loads(definition.read_text("utf-8"))["mcp"]["arguments"] == []
+        assert "0 changed" in run_import(project, *arguments)
 
 
 def make_python_server(*functions: ServerFunction, **members: object) -> PythonServer:

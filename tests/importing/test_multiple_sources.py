@@ -21,7 +21,7 @@ EMPTY = "summary: Does it.\nparameters: {type: object}\n"
 
 @pytest.fixture
 def project(make_project: Callable[..., Project]) -> Project:
-    """A project next to three files that describe the same tools."""
+    """Create a project next to three files that describe the same tools."""
     project = make_project({"ping": EMPTY}, toolset="targets: {mcp: {}}\n")
     for name in FILES:
         shutil.copy(FOLDER / name, project.root / name)

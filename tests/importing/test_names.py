@@ -113,7 +113,7 @@ def test_rename_changes_the_spec_file_to_the_plain_name(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A generated project with a tool of each name."""
+    """Generate a project with a tool of each name."""
     root = tmp_path_factory.mktemp("names")
     import_names(root, *NAMES)
     run_toolcast(root, "generate")

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A generated project with an imported list."""
+    """Generate a project with an imported tool list."""
     root = tmp_path_factory.mktemp("stubs")
     import_lists(root, {"git": LIST.read_text("utf-8")}, TARGETS)
     generate_project(root)

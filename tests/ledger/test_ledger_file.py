@@ -33,16 +33,16 @@ def make_package(folder: Path) -> types.ModuleType:
 def test_projects_with_the_same_name_have_separate_ledgers(tmp_path: Path) -> None:
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
     settings = LedgerSettings("toys", "TOYS_LEDGER")
-    one, other = (
+    first, second = (
         settings.for_package(make_package(tmp_path / name)).get_file(state)
-        for name in ("one", "other")
+        for name in ("first", "second")
     )
-    assert one != other
-    assert one.parent.parent == other.parent.parent == tmp_path / "state/toolcast"
+    assert first != second
+    assert first.parent.parent == second.parent.parent == tmp_path / "state/toolcast"
     again = LedgerSettings("toys", "TOYS_LEDGER").for_package(
-        make_package(tmp_path / "one")
+        make_package(tmp_path / "first")
     )
-    assert again.get_file(state) == one
+    assert again.get_file(state) == first
 
 
 @pytest.mark.parametrize("home", ["state", "", "./x"])

@@ -65,7 +65,7 @@ def endpoint() -> Iterator[Endpoint]:
             self.end_headers()
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Keeps the test's output clean."""
+            """Log nothing, to keep the test's output clean."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
         listener.daemon_threads = True
@@ -129,7 +129,7 @@ async def test_call_is_posted_after_its_end(
     }
     assert (endpoint.rows[1]["outcome"], endpoint.rows[1]["error"]) == ("error", "no")
     assert endpoint.headers[0]["authorization"] == "Bearer hunter2"
-    assert [one["idempotency-key"] for one in endpoint.headers] == ["1", "2"]
+    assert [headers["idempotency-key"] for headers in endpoint.headers] == ["1", "2"]
     assert sink.waiting() == 0
     assert (tmp_path / "outbox.sqlite3").stat().st_mode & 0o077 == 0
 

@@ -21,7 +21,7 @@ def echo(handlers: Any) -> None:
 
 @pytest.fixture
 def thread_outcomes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The outcomes of the records that the thread writes."""
+    """Return the outcomes of the records that the writer thread writes."""
     outcomes: list[str] = []
     put = SqliteLedger._put
 

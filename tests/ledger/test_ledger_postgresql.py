@@ -53,7 +53,7 @@ def query_database(url: str, statement: str) -> list[Any]:
 
 @pytest.fixture
 def url(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The URL of an empty database, which the environment names."""
+    """Create an empty database and set the environment variable to its URL."""
     name = f"t{next(NUMBERS)}"
     query_database(server, f"CREATE DATABASE {name}")
     url = server.replace("/admin", f"/{name}")

@@ -88,7 +88,7 @@ class Toolset:
 def make_toolset(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Toolset]]:
-    """A factory for toolsets of `LIFESPAN` and a test's own source; closes them."""
+    """Yield a function that makes toolsets of `LIFESPAN` and a source; close them."""
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     made: list[Toolset] = []
 
@@ -106,5 +106,5 @@ def make_toolset(
 
 @pytest.fixture
 def toolset(make_toolset: Callable[..., Toolset]) -> Toolset:
-    """A toolset of `LIFESPAN`."""
+    """Return a toolset of `LIFESPAN`."""
     return make_toolset()

@@ -137,10 +137,10 @@ class Shop:
         """The logged starts and ends."""
         return self.log.read_text().split() if self.log.exists() else []
 
-    def start_process(self, *words: str) -> subprocess.Popen[str]:
+    def start_process(self, *args: str) -> subprocess.Popen[str]:
         """Start Python with these arguments in the project."""
         return subprocess.Popen(
-            [sys.executable, *words],
+            [sys.executable, *args],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -149,14 +149,14 @@ class Shop:
             text=True,
         )
 
-    def run(self, *words: str, given: str = "") -> tuple[int, str, str]:
+    def run(self, *args: str, input: str = "") -> tuple[int, str, str]:
         """Return exit code, output and errors of a process."""
-        if words[0] == "-m":
+        if args[0] == "-m":
             env = self.environment
-            ran = run(self.root, *words[1:], env=env, given=given.encode())
+            ran = run(self.root, *args[1:], env=env, input=input.encode())
             return ran.returncode, ran.stdout.decode(), ran.stderr.decode()
-        with self.start_process(*words) as process:
-            out, err = process.communicate(given, timeout=60)
+        with self.start_process(*args) as process:
+            out, err = process.communicate(input, timeout=60)
             return process.returncode, out, err
 
     def wait_for(self, is_so: Callable[[], bool]) -> None:

@@ -48,7 +48,7 @@ def encode_calls(*tools: str) -> str:
 
 
 def test_stdio_server_closes_the_lifespan_when_input_ends(shop: Shop) -> None:
-    code, out, err = shop.run(*SERVER, given=encode_calls("add", "wait"))
+    code, out, err = shop.run(*SERVER, input=encode_calls("add", "wait"))
     assert code == 0
     assert sorted(line.split()[2:5] for line in err.splitlines()) == [
         ["toolcast.calls", "tool=add", "outcome=ok"],
@@ -90,7 +90,7 @@ def test_stdio_server_cancels_a_starting_lifespan_after_a_signal(shop: Shop) -> 
 
 
 def test_stdio_server_prints_why_the_lifespan_failed(shop: Shop) -> None:
-    code, out, err = with_start(shop, "fail").run(*SERVER, given=encode_calls("ping"))
+    code, out, err = with_start(shop, "fail").run(*SERVER, input=encode_calls("ping"))
     assert (code, out) == (3, "")
     program = "python -m generated.shop.mcp_server"
     assert err.startswith(f"{program}: error: {FAILED}")
@@ -233,7 +233,7 @@ async def test_mounted_server_shares_the_applications_lifespan(
 @pytest.mark.slow
 def test_no_lifespan_option_starts_no_lifespan(shop: Shop) -> None:
     code, out, err = shop.run(
-        *SERVER, "--no-lifespan", given=encode_calls("ping", "add")
+        *SERVER, "--no-lifespan", input=encode_calls("ping", "add")
     )
     assert code == 0
     assert "pong" in out and "its dependencies cannot be opened" in out

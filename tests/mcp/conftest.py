@@ -88,7 +88,7 @@ TOOLS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="session")
 def faulty_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Root folder of a project with the toolset `faulty`."""
+    """Write a project with the toolset `faulty`; return its root folder."""
     root = tmp_path_factory.mktemp("faulty")
     specs = root / "specs" / "faulty"
     specs.mkdir(parents=True)

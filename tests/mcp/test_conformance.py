@@ -105,7 +105,7 @@ LISTED_TOOLS = ["json_schema_2020_12_tool", "test_header"]
 
 @pytest.fixture(scope="module")
 def node() -> NodeTools:
-    """Commands of the installed Node.js programs."""
+    """Return the commands of the installed Node.js programs."""
     tools = find_node_tools()
     if tools is None:
         pytest.skip("the Node.js clients are not set up: make test-node does it")
@@ -114,7 +114,7 @@ def node() -> NodeTools:
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Generated project with the specs in `conformance/`."""
+    """Generate a project with the specs in `conformance/`."""
     root = tmp_path_factory.mktemp("conformance")
     shutil.copytree(HERE / "conformance", root, dirs_exist_ok=True)
     generate_project(root)
@@ -123,21 +123,21 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(node: NodeTools, root: Path) -> Iterator[HttpServer]:
-    """Server of the project's toolset."""
+    """Serve the project's toolset."""
     with http_server(root, "generated.conformance") as started:
         yield started
 
 
 @pytest.fixture(scope="module")
 def sdk_server(node: NodeTools, root: Path) -> Iterator[HttpServer]:
-    """Server that adds features of the SDK that the runtime does not support."""
+    """Serve features of the SDK that the runtime does not support."""
     with http_server(root, "everything") as started:
         yield started
 
 
 @pytest.fixture(scope="module")
 def search_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Project with tool search, except for `LISTED_TOOLS`, and a result budget."""
+    """Generate a project with tool search, except for `LISTED_TOOLS`, and a budget."""
     root = tmp_path_factory.mktemp("searched")
     shutil.copytree(HERE / "conformance", root, dirs_exist_ok=True)
     specs = root / "specs" / "conformance"

@@ -25,7 +25,7 @@ CLIENT = Path(__file__).with_name("patient_client.mjs")
 
 @pytest.fixture
 def modules() -> Iterator[Path]:
-    """Folder of the installed Node.js packages."""
+    """Yield the folder of the installed Node.js packages."""
     if find_node_tools() is None:
         pytest.skip("the Node.js clients are not set up: make test-node does it")
     yield cache_folder("toolcast-node", "TOOLCAST_NODE") / "node_modules"

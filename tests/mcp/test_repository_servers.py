@@ -45,7 +45,7 @@ _REMOVED_PREFIXES = (
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Environment without the machine's data and services; data is in `tmp_path`."""
+    """Return variables without the machine's data and services; data is in `tmp_path`."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(_REMOVED_PREFIXES)}
     names = ("HOME", "KIRISHIMA_DATA", "MOLECULE_HOME", "REN_DATA", "XDG_DATA_HOME")
     folders = {name: str(tmp_path / name.lower()) for name in names}

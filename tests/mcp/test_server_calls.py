@@ -50,7 +50,7 @@ def _over_http(server: HttpServer, era: str) -> Iterator[Call]:
 
 @pytest.fixture(params=[f"{name}-{era}" for name in ("stdio", "http") for era in ERAS])
 def call(request: pytest.FixtureRequest) -> Iterator[Call]:
-    """Function that calls a tool, for each transport and protocol version."""
+    """Yield a function that calls a tool, for each transport and protocol version."""
     transport, _, era = request.param.partition("-")
     if transport == "http":
         with _over_http(request.getfixturevalue("http"), era) as over_http:

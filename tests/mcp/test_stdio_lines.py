@@ -39,7 +39,7 @@ def encode_call(number: Any, tool: str, **arguments: Any) -> bytes:
 
 def run_with_input(faulty_project: Path, data: bytes) -> list[dict[str, Any]]:
     """Run a server with this stdin, and return its answers sorted by id."""
-    process = run(faulty_project, SERVER, env=os.environ, given=data)
+    process = run(faulty_project, SERVER, env=os.environ, input=data)
     assert process.returncode == 0, process.stderr.decode()
     messages = [json.loads(line) for line in process.stdout.splitlines()]
     return sorted(messages, key=lambda message: str(message["id"]))
@@ -218,7 +218,7 @@ def remove_meta(line: bytes) -> bytes:
 
 
 def run_server(faulty_project: Path, lines: Iterable[bytes]) -> set[bytes]:
-    process = run(faulty_project, SERVER, env=os.environ, given=b"\n".join(lines))
+    process = run(faulty_project, SERVER, env=os.environ, input=b"\n".join(lines))
     return set(process.stdout.splitlines())
 
 
@@ -308,7 +308,7 @@ def test_progress_is_sent_before_the_answer(faulty_project: Path) -> None:
     params = {"name": "report", "arguments": {}, "_meta": meta(progressToken="p")}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     line = json.dumps(message).encode()
-    process = run(faulty_project, SERVER, env=os.environ, given=line)
+    process = run(faulty_project, SERVER, env=os.environ, input=line)
     messages = [json.loads(line) for line in process.stdout.splitlines()]
     assert [m.get("method", "answer") for m in messages] == [
         "notifications/progress",

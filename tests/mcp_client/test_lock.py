@@ -99,7 +99,7 @@ OTHER_CHANGES = {
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """The file with the lists of the server."""
+    """Write the lists of the server to a file."""
     path = tmp_path / "listed.json"
     path.write_text(json.dumps(LISTING), "utf-8")
     return path
@@ -260,7 +260,7 @@ def test_lock_file_preserves_every_tool_from_a_real_server(corpus: Path) -> None
 
 @pytest.fixture
 def project(tmp_path: Path, file: Path) -> Path:
-    """A project with a server that declares a lock file."""
+    """Write a project with a server that declares a lock file."""
     (tmp_path / "toy").mkdir()
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [toy]\n")
     (tmp_path / "toy/send.yaml").write_text(

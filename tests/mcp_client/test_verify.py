@@ -26,7 +26,7 @@ COMMAND = [sys.executable, str(REPLAY_SERVER)]
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """The file with the lists of the server."""
+    """Write the lists of the server to a file."""
     path = tmp_path / "listed.json"
     write_listing(path, SEND)
     return path
@@ -38,7 +38,7 @@ def write_listing(file: Path, *tools: dict[str, Any], **members: Any) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path, file: Path) -> Path:
-    """A project with a tool `send` and the server of `file`."""
+    """Write a project with a tool `send` and the server of `file`."""
     (tmp_path / "toy").mkdir()
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [toy]\n")
     spec = "name: send\nsummary: Sends a mail.\nparameters:\n  type: object\n"

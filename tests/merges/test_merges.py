@@ -133,7 +133,7 @@ class Repository:
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project at the start of both branches, generated once per module."""
+    """Generate the project from which both branches start."""
     root = tmp_path_factory.mktemp("merges") / "first"
     files = {
         "toolcast.yaml": "version: 1\ntoolsets: [specs/toy]\n",

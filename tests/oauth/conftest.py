@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def issuer() -> Iterator[AuthorizationServer]:
-    """A running authorization server."""
+    """Run an authorization server."""
     with run_authorization_server() as server:
         yield server
 
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Registry:
-    """A registry with the tool `who`, and `refund`, which requires `billing`."""
+    """Return a registry with the tool `who`, and `refund`, which requires `billing`."""
     handlers = "tests.oauth.handlers"
     tools = Package(
         tmp_path,

@@ -51,7 +51,7 @@ class FakeIssuer:
 
 @pytest.fixture
 def fake_issuer(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeIssuer]:
-    """A fake issuer that replaces the clock and the requests of the package."""
+    """Replace the package's clock and requests by those of a fake issuer."""
     fake_issuer = FakeIssuer()
     clock = SimpleNamespace(
         monotonic=lambda: fake_issuer.now, time=lambda: fake_issuer.now

@@ -33,7 +33,7 @@ assert fake_issuer  # Keeps the import of the fixture.
 
 @pytest.fixture
 def timeouts(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The timeouts that are used, in seconds; each one expires immediately."""
+    """Expire each timeout immediately; return the used timeouts in seconds."""
     used, timeout = list[float](), asyncio.timeout
 
     def shorter(seconds: float) -> asyncio.Timeout:

@@ -45,7 +45,7 @@ LINKS = "shop https://api.example/auth/a?b=1 money"
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Registry:
-    """A registry with tools that require permissions or another client."""
+    """Return a registry with tools that require permissions or another client."""
     refund = {"handler": f"{HANDLERS}:refund", "permission": "billing"}
     tools = Package(
         tmp_path,

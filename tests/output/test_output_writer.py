@@ -100,22 +100,21 @@ def make_files(version: int) -> dict[str, bytes]:
 
 
 def kill_at(step: int, action: Callable[[], object]) -> bool:
-    """Run an action in a child process that is killed at its step-th change of the
-    disk.
+    """Run an action in a child process that is killed at its step-th disk change.
 
-    Return True if it was killed, and False if it ended before.
+    Return whether it was killed; otherwise, it ended before.
     """
     child = os.fork()
     if child == 0:
         count = 0
 
         def count_calls(real: Callable[..., Any]) -> Callable[..., Any]:
-            def change(*given: Any, **named: Any) -> Any:
+            def change(*args: Any, **kwargs: Any) -> Any:
                 nonlocal count
                 count += 1
                 if count == step:
                     os.kill(os.getpid(), signal.SIGKILL)
-                return real(*given, **named)
+                return real(*args, **kwargs)
 
             return change
 
@@ -179,13 +178,13 @@ def test_full_disk_leaves_every_file_old_or_new(
 
     caller = threading.get_ident()
 
-    def raise_on_full_disk(*given: Any, **named: Any) -> Any:
+    def raise_on_full_disk(*args: Any, **kwargs: Any) -> Any:
         nonlocal count
         # Threads of other tests can create temporary files at the same time.
         count += threading.get_ident() == caller
         if count == nth and threading.get_ident() == caller:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(*given, **named)
+        return real(*args, **kwargs)
 
     with monkeypatch.context() as patched:
         patched.setattr(os, name, raise_on_full_disk)

@@ -49,7 +49,7 @@ TARGET = "targets: {mcp: {}, package: {namespace: io.github.ann}}\n"
 def make_package_project(
     make_project: Callable[..., Project],
 ) -> Callable[..., Project]:
-    """Returns a function that writes a project with the target `package`.
+    """Return a function that writes a project with the target `package`.
 
     The function adds tools to `ping`, and replaces toolset.yaml and pyproject.toml.
     """

@@ -19,14 +19,14 @@ FOLDERS = {
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Wheel of each distribution, built from the checkout without an index."""
+    """Build a wheel of each distribution from the checkout, without an index."""
     folder = tmp_path_factory.mktemp("wheels")
     return {name: build(source, folder) for name, source in FOLDERS.items()}
 
 
 @pytest.fixture(scope="session")
 def demo_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new generated project, shared by tests that only read it."""
+    """Generate a new project for tests that only read it."""
     folder = tmp_path_factory.mktemp("demo")
     run(folder, "toolcast", "init", "--name", "demo")
     run(folder, "toolcast", "generate")

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 @pytest.fixture(scope="module")
 def pythons() -> dict[str, str]:
-    """The oldest and the newest installed Python."""
+    """Return the oldest and the newest installed Python."""
     found = find_interpreters()
     return {"oldest": found[min(found)], "newest": found[max(found)]}
 
@@ -123,7 +123,7 @@ def test_black_requirement_accepts_releases_from_four_years() -> None:
 def test_runtime_installed_by_pip_serves_without_the_generator(
     tmp_path: Path, wheels: dict[str, Path], demo_project: Path
 ) -> None:
-    """pip installs all dependencies; no package of the test environment is used."""
+    """All dependencies are installed by pip; no package of the test environment is used."""
     environment = Environment(tmp_path / "environment")
     subprocess.run([sys.executable, "-m", "venv", str(environment.root)], check=True)
     wheel = f"{wheels['toolcast-runtime']}[mcp]"

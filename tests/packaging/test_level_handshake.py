@@ -21,7 +21,7 @@ MODULES = ("registry", "mcp_server", "tools.count_words")
 
 @pytest.fixture
 def make_runtime(tmp_path: Path) -> Callable[[int], Environment]:
-    """Factory of environments whose runtime has another level."""
+    """Return a function that makes environments whose runtime has another level."""
 
     def make(level: int) -> Environment:
         source = tmp_path / "runtime"

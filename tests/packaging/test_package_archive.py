@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 @pytest.fixture(scope="module")
 def unpacked_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with the unpacked archive of a project made by `toolcast init`."""
+    """Unpack the archive of a project made by `toolcast init`; return its folder."""
     root = tmp_path_factory.mktemp("packaged")
     run(root, "toolcast", "init", "--name", "demo")
     toolset = root / "specs/demo/toolset.yaml"

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 def environment(
     wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Environment:
-    """Environment with the wheels of the plugin and of its requirements."""
+    """Install the wheels of the plugin and of its requirements."""
     root = tmp_path_factory.mktemp("plugin")
     installed = [wheels["toolcast"], wheels["toolcast-runtime"], build(PLUGIN, root)]
     return make_environment(root / "venv", installed, ["toolcast", "pytest"])

@@ -36,7 +36,7 @@ REQUESTS: list[dict[str, Any]] = [
 def production(
     wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Environment:
-    """Environment with `toolcast-runtime[mcp]` and its dependencies."""
+    """Install `toolcast-runtime[mcp]` and its dependencies."""
     root = tmp_path_factory.mktemp("production")
     return make_environment(root, [wheels["toolcast-runtime"]], RUNTIME)
 

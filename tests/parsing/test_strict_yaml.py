@@ -12,7 +12,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.properties import tried
+from tests.properties import limit_examples
 from toolcast.parsing.tree import Span
 from toolcast.parsing.yaml_reader import (
     MAX_BYTES,
@@ -82,7 +82,7 @@ def test_any_bytes_yield_a_document_or_findings(data: bytes) -> None:
         str.encode
     )
 )
-@tried(500)
+@limit_examples(500)
 def test_document_without_findings_equals_pyyamls_value(data: bytes) -> None:
     document, findings = read_yaml("x.yaml", data)
     if document is None or findings:

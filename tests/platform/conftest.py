@@ -18,7 +18,7 @@ collect_ignore = ["project"]
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """The URL of a real server's database."""
+    """Run a PostgreSQL server; yield the URL of its database."""
     try:
         with postgres_server("clinic") as urls:
             yield urls["clinic"]
@@ -33,7 +33,7 @@ def clinic(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Clinic]:
-    """The clinic with an empty database, for this process and its children."""
+    """Set up the clinic with an empty database, also for child processes."""
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path / 'clinic.sqlite3'}"
     else:
@@ -52,11 +52,11 @@ def clinic(
 
 @pytest.fixture
 def reception(clinic: Clinic) -> object:
-    """The registry of the toolset `reception` in this process."""
+    """Return the registry of the toolset `reception` in this process."""
     return import_module("clinic_tools.reception.registry").REGISTRY
 
 
 @pytest.fixture
 def records(clinic: Clinic) -> object:
-    """The registry of the toolset `records` in this process."""
+    """Return the registry of the toolset `records` in this process."""
     return import_module("clinic_tools.records.registry").REGISTRY

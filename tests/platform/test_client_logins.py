@@ -63,7 +63,7 @@ REFUSED: dict[str, tuple[Forged, str]] = {
 
 @pytest.fixture(scope="module")
 def clinic(clinic_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Clinic:
-    """One for all of these: servers take their time to start."""
+    """Return a clinic that all tests share, because its servers start slowly."""
     place = tmp_path_factory.mktemp("clinic")
     url = f"sqlite:///{place / 'clinic.sqlite3'}"
     made = Clinic(clinic_project, place, url, pace=0.05)
@@ -73,7 +73,7 @@ def clinic(clinic_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Cl
 
 @pytest.fixture(scope="module")
 def people() -> Iterator[Logins]:
-    """An issuer of the people, for the servers of a port of their own."""
+    """Start the OAuth issuer of `PEOPLE` for servers on a port of their own."""
     with start_logins(f"http://127.0.0.1:{free_port()}") as found:
         found.server.people = PEOPLE
         yield found
@@ -81,7 +81,7 @@ def people() -> Iterator[Logins]:
 
 @pytest.fixture(scope="module")
 def running_server(clinic: Clinic, people: Logins) -> Iterator[Server]:
-    """`python -m clinic_tools.practice.mcp_server --http`."""
+    """Run `python -m clinic_tools.practice.mcp_server --http`."""
     env = {**clinic.environment, **people.environment}
     port = people.public.rpartition(":")[2]
     with run_server(
@@ -95,7 +95,7 @@ def running_server(clinic: Clinic, people: Logins) -> Iterator[Server]:
 
 @contextmanager
 def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Server]:
-    """`uvicorn clinic_tools.practice.mcp_server:app`."""
+    """Run `uvicorn clinic_tools.practice.mcp_server:app`."""
     app = "clinic_tools.practice.mcp_server:app"
     env = {**os.environ, **clinic.environment, **people.environment}
     env["PRACTICE_ALLOWED_HOSTS"] = "127.0.0.1"
@@ -246,24 +246,24 @@ def test_confirmation_is_answered_once_at_another_process_by_its_user(
         return at.send("/mcp/", body, {**head, **headers}).message
 
     with (
-        run_uvicorn(clinic, people, free_port()) as one,
-        run_uvicorn(clinic, people, free_port()) as other,
+        run_uvicorn(clinic, people, free_port()) as first,
+        run_uvicorn(clinic, people, free_port()) as second,
     ):
-        asked = pay(one, people.headers("ben"))["result"]
+        asked = pay(first, people.headers("ben"))["result"]
         (question,) = asked["inputRequests"]
         answer = {
             "requestState": asked["requestState"],
             "inputResponses": {question: YES},
         }
         for thief in ("ann", "mia"):
-            for at in (one, other):
+            for at in (first, second):
                 stolen = pay(at, people.headers(thief), **answer)
                 # Mia's request already fails because of the missing scope.
                 assert "error" in stolen, stolen
         assert clinic.cents_left() == left
-        paid = pay(other, people.headers("ben", jti="new"), **answer)
+        paid = pay(second, people.headers("ben", jti="new"), **answer)
         assert paid["result"]["structuredContent"]["refunded"] == refund["amount"]
-        again = [pay(at, people.headers("ben"), **answer) for at in (one, other)]
+        again = [pay(at, people.headers("ben"), **answer) for at in (first, second)]
         assert all("structuredContent" not in each["result"] for each in again)
     assert clinic.cents_left() == left - 500
 

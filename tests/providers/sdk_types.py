@@ -21,8 +21,7 @@ def validate(provider: str, tools: list[dict[str, Any]]) -> None:
     """Validate a tool list against the types of a provider's SDK.
 
     Raises:
-
-    ValueError: the list is invalid.
+        ValueError: the list is invalid.
     """
     _VALIDATORS[provider](tools)
 
@@ -31,8 +30,7 @@ def validate_answer(provider: str, answer: dict[str, Any]) -> None:
     """Validate a tool's answer to a model against the types of a provider's SDK.
 
     Raises:
-
-    ValueError: the answer is invalid, or the SDK drops a part of it.
+        ValueError: the answer is invalid, or the SDK drops a part of it.
     """
     if provider == "gemini":
         from google.genai.types import Part

@@ -126,7 +126,7 @@ targets: {registry: {}, providers: {anthropic: {}}}
 
 @pytest.fixture
 def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProviderLists]:
-    """The generated lists of a toolset with one locked and one unlocked server."""
+    """Generate a toolset with a locked and an unlocked server; yield its lists."""
     (tmp_path / "toolcast.yaml").write_text(
         "version: 1\ntoolsets: [office]\noutput: generated_office\n"
     )

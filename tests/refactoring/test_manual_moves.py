@@ -61,7 +61,7 @@ DEFINITIONS = "address: {type: string}\n"
 
 @pytest.fixture
 def moved_tool(make_project: Callable[..., Project]) -> Project:
-    """Project in which only the spec file of a tool was moved."""
+    """Return a project in which only the spec file of a tool was moved."""
     project = make_project(
         {"send": SEND, "read": READ},
         toolset=TOOLSET,

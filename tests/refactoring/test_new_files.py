@@ -35,7 +35,7 @@ def create_before_write(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 
 @pytest.fixture
 def project(notes: Project) -> Project:
-    """Toolset with handlers in two nested packages that do not exist yet."""
+    """Return a toolset with handlers in two nested packages that do not exist yet."""
     notes.edit(
         "specs/other/toolset.yaml", "handlers: handlers", "handlers: mine.handlers"
     )

@@ -12,7 +12,7 @@ from .conftest import read_files, run_command, run_rejected, today
 
 @pytest.fixture
 def repo(notes: Project) -> Project:
-    """Project with all files in git's index."""
+    """Return a project with all files in git's index."""
     for words in (["init", "-q"], ["add", "."]):
         run_git(notes.root, *words)
     return notes

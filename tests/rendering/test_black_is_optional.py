@@ -17,6 +17,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_generate_and_check_run_without_black(project_copy: Project) -> None:
     for command in ("generate", "check"):
         process = project_copy.run("-c", WITHOUT_BLACK, command)

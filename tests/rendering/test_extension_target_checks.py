@@ -200,7 +200,7 @@ BYPASSING_TARGETS: dict[str, tuple[RenderFunction, str]] = {
 def generate_with_target(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[RenderFunction, str], Any]:
-    """Function that generates a project with an extension target and a tool summary."""
+    """Return a function that generates with an extension target and a tool summary."""
     folder = tmp_path / "templates" / "planted"
     folder.mkdir(parents=True)
     for name, text in TEMPLATES.items():

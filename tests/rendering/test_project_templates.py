@@ -204,6 +204,7 @@ def run_generated_tests(project: Project) -> str:
     return project.run("-m", "pytest", *options).stdout
 
 
+@pytest.mark.slow
 def test_line_added_to_template_copies_is_in_every_clients_prompts(
     make_project: Callable[..., Any],
 ) -> None:

@@ -17,7 +17,7 @@ from toolcast_runtime import UnknownClientError
 
 @pytest.fixture
 def mcp_server(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The server object of the generated package, imported into this process."""
+    """Import the generated package; yield its server object."""
     monkeypatch.syspath_prepend(str(project))
     for name in list(sys.modules):
         if name.partition(".")[0] in ("generated", "shop"):

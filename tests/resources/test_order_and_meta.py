@@ -83,9 +83,9 @@ def test_generated_tests_accept_order_and_all_members(make_project: Any) -> None
         "mcp_resources/a": f"{members}order: 2\nuri: shop://a\nmime_type: text/plain\n"
         "size: 2\nannotations: {priority: 1.0}\ntext: T.\n",
         "mcp_resources/b": "order: 1\nuri: shop://b\ntext: T.\n",
-        "mcp_prompts/a": f"{members}arguments: [{{name: x}}]\norder: 2\n"
+        "mcp_prompts/a": f"{members}arguments: [{{name: x, required: false}}]\norder: 2\n"
         f'messages: [{{text: "{{{{x}}}}"}}]\n',
-        "mcp_prompts/b": "order: 1\nmessages: [{text: T.}]\n",
+        "mcp_prompts/b": "order: 1\narguments: []\nmessages: [{text: T.}]\n",
     }
     for path, spec in specs.items():
         project.write(f"specs/toy/{path}.yaml", f"name: {path[-1]}\n{spec}")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
 
+from tests.conftest import Project
 from tests.http.serving import run_server
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import (
@@ -360,6 +364,77 @@ def test_linked_content_over_http_is_readable_only_by_its_client(project: Path) 
             hours = {"uri": "shop://hours"}
             assert "error" in guests.request(era, "resources/read", hours)
             assert "error" in guests.request(era, "prompts/list")
+
+
+PATTERN_CLIENTS = """
+clients:
+  docs:
+    allow: "*"
+    mcp_resources: {allow: ["docs_*", item], deny: [docs_secret]}
+    mcp_prompts: {allow: ["ask*"]}
+  every: {mcp_resources: {allow: "*"}, mcp_prompts: {allow: "*"}}
+  none: {allow: "*"}
+targets:
+  mcp: {client: docs}
+"""
+
+
+async def read_allowed(url: str, mode: str) -> tuple[set[str], set[str]]:
+    """Return the names that a client lists, after reading each listed and other entry."""
+    async with Client(url, mode=mode) as client:
+        # A server does not offer the method without an entry for the client.
+        offered = client.server_capabilities
+        listed, templates, prompts = [], [], []
+        if offered.resources is not None:
+            listed = (await client.list_resources()).resources
+            templates = (await client.list_resource_templates()).resource_templates
+        if offered.prompts is not None:
+            prompts = (await client.list_prompts()).prompts
+        resources = {entry.name for entry in (*listed, *templates)}
+        for name in ("docs_open", "docs_secret", "item", "other"):
+            uri = "toy://items/7" if name == "item" else f"toy://{name}"
+            if name in resources:
+                [content] = (await client.read_resource(uri)).contents
+                assert content.text == ("item 7" if name == "item" else name)
+            else:
+                with pytest.raises(MCPError):
+                    await client.read_resource(uri)
+        for name in ("ask", "ask_again", "tell"):
+            if name in {prompt.name for prompt in prompts}:
+                [message] = (await client.get_prompt(name)).messages
+                assert message.content.text == name
+            else:
+                with pytest.raises(MCPError):
+                    await client.get_prompt(name)
+        return resources, {prompt.name for prompt in prompts}
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_client_lists_and_reads_what_its_patterns_allow(
+    make_project: Callable[..., Project], mode: str
+) -> None:
+    """The specs of the resources and prompts have no `clients`."""
+    handlers = "def item(number: str) -> str:\n    return f'item {number}'\n"
+    project = make_project({}, toolset=PATTERN_CLIENTS, handlers=handlers)
+    folder = "specs/toy/mcp_resources"
+    for name in ("docs_open", "docs_secret", "other"):
+        spec = f"name: {name}\nuri: toy://{name}\ntext: {name}\n"
+        project.write(f"{folder}/{name}.yaml", spec)
+    template = "uri_template: toy://items/{number}\nhandler: handlers.toy:item\n"
+    project.write(f"{folder}/item.yaml", f"name: item\n{template}")
+    for name in ("ask", "ask_again", "tell"):
+        spec = f"name: {name}\nmessages: [{{text: {name}}}]\n"
+        project.write(f"specs/toy/mcp_prompts/{name}.yaml", spec)
+    project.generate()
+    with http_server(project.root, "generated.toy") as server:
+        urls = [f"{server.url}/", f"{server.url}/every/", f"{server.url}/none/"]
+        docs, every, none = [asyncio.run(read_allowed(url, mode)) for url in urls]
+    assert docs == ({"docs_open", "item"}, {"ask", "ask_again"})
+    assert every == (
+        {"docs_open", "docs_secret", "item", "other"},
+        {"ask", "ask_again", "tell"},
+    )
+    assert none == (set(), set())
 
 
 @pytest.mark.slow

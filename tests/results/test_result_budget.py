@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.properties import tried
+from tests.properties import limit_examples
 from toolcast_runtime import ToolResponse
 from toolcast_runtime.core.calls import worker_threads
 from toolcast_runtime.core.context import CallContext
@@ -398,8 +398,9 @@ def is_shortened(value: Any, original: Any) -> bool:
     return type(value) is type(original) and bool(value == original)
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("unit", ["tokens", "characters"])
-@tried(600)
+@limit_examples(600)
 @given(
     results_with_schema(),
     st.integers(1, 600),
@@ -425,7 +426,7 @@ def test_shortened_result_is_valid_and_within_its_budget(
     assert (response.note is None) == (response.result == value)
 
 
-@tried(300)
+@limit_examples(300)
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_token_estimate_is_subadditive(first: str, second: str) -> None:
     counts = estimate_tokens(first), estimate_tokens(second)

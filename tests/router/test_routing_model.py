@@ -25,7 +25,7 @@ KEY = "sk-hunter2-hunter2"
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    """A running scripted model."""
+    """Run a scripted model."""
     with run_scripted_model() as state:
         yield state
 

@@ -24,14 +24,14 @@ KEY = "sk-hunter2-hunter2"
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    """A running scripted model."""
+    """Run a scripted model."""
     with run_scripted_model() as state:
         yield state
 
 
 @pytest.fixture
 def project(make_project: Callable[..., Any]) -> Any:
-    """A project with two tools and a selection case."""
+    """Return a project with two tools and a selection case."""
     return make_project(TOOLS, toolset="targets: {registry: {}}\n")
 
 

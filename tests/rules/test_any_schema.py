@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.properties import tried
+from tests.properties import limit_examples
 from tests.rules.layout import list_findings, write_example
 from toolcast.json_schema.dialects import KEYWORDS
 from toolcast.json_schema.graph import JsonSchema
@@ -52,7 +52,7 @@ OBJECTS = st.dictionaries(KEYS, ANY_VALUES, max_size=6)
 TOOL = {"name": "note", "summary": "Stores a note.", "handler": "handlers.work:work"}
 
 
-@tried(300)
+@limit_examples(300)
 @given(parameters=OBJECTS, returns=OBJECTS, arguments=OBJECTS)
 @example({}, {"$id": "string"}, {})
 @example({}, {"$id": "//x", "properties": {"a": {"$ref": "#/$defs/a"}}}, {})
@@ -88,7 +88,7 @@ DIALECTS = {
 
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect[-20:])
-@tried(100)
+@limit_examples(100)
 @given(value=OBJECTS)
 def test_schema_problems_agree_with_metaschema_validation(
     dialect: str, value: dict[str, Any]
@@ -109,7 +109,7 @@ def test_schema_problems_agree_with_metaschema_validation(
         assert message
 
 
-@tried(200)
+@limit_examples(200)
 @given(schema=OBJECTS, value=ANY_VALUES)
 def test_value_checker_agrees_with_jsonschema(
     schema: dict[str, Any], value: Any
@@ -124,7 +124,7 @@ def test_value_checker_agrees_with_jsonschema(
         assert (not problem) == jsonschema.Draft202012Validator(part).is_valid(value)
 
 
-@tried(500)
+@limit_examples(500)
 @given(text=st.text(st.sampled_from("ab(|)*+?[]{}1,\\pLdw^$.<>"), max_size=20))
 def test_any_string_can_be_analyzed_as_a_pattern(text: str) -> None:
     facts = analyze_pattern(text)
@@ -143,7 +143,7 @@ def test_nested_quantifiers_are_quick_only_for_short_strings(
     assert flat.is_quick(length) == ((length + 1) ** min(depth, 40) <= 1_000_000)
 
 
-@tried(300)
+@limit_examples(300)
 @given(text=st.text(max_size=20))
 def test_any_plain_scalar_is_parsed_or_rejected(text: str) -> None:
     try:

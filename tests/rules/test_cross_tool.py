@@ -8,7 +8,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.properties import tried
+from tests.properties import limit_examples
 from toolcast.rules.prompt import CrossToolInstructions, _build_order_pattern
 from toolcast.rules.subjects import fold_case
 
@@ -28,7 +28,7 @@ def test_case_folding_preserves_string_length() -> None:
         assert len(fold_case(chr(point))) == 1
 
 
-@tried(100)
+@limit_examples(100)
 @given(st.from_regex(_build_order_pattern(tuple(sorted(NAMES)))))
 def test_search_by_occurring_names_equals_search_by_all_names(text: str) -> None:
     instructions = CrossToolInstructions(NAMES)

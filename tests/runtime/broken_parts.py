@@ -40,7 +40,7 @@ PACKAGES = tuple(
 
 @pytest.fixture
 def handler_log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the handlers that have run, from a module of handlers."""
+    """Set up a module of handlers; return the names of those that have run."""
     log: list[str] = []
 
     def work(**arguments: Any) -> str:
@@ -89,7 +89,7 @@ class BrokenModuleFinder(MetaPathFinder):
 def break_modules(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[BreakModules]:
-    """Function that makes runtime modules absent, empty or broken at import."""
+    """Yield a function that makes modules absent, empty or broken at import."""
     loaded = {n: m for n, m in sys.modules.items() if _is_optional_module(n)}
 
     def break_modules(*modules: str) -> None:

@@ -22,7 +22,7 @@ HANDLERS = "tests.runtime.ledger_handlers"
 
 @pytest.fixture
 def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[types.ModuleType]:
-    """Importable module to which tests add handlers."""
+    """Yield an importable module to which tests add handlers."""
     module = types.ModuleType(HANDLERS)
     monkeypatch.setitem(sys.modules, HANDLERS, module)
     yield module

@@ -61,7 +61,7 @@ OWN = "own own_part cached decorated instance bound unbound made foreign_in_own 
 
 @pytest.fixture
 def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Importable handlers package with own functions and functions of other packages."""
+    """Add an importable handlers package with own and imported functions."""
     module = types.ModuleType(PACKAGE)
     exec(SOURCE, module.__dict__)
     monkeypatch.setitem(sys.modules, PACKAGE, module)

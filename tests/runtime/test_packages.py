@@ -120,6 +120,7 @@ def test_public_module_has_docstring_and_exports(name: str) -> None:
         assert getattr(module, exported) is not None
 
 
+@pytest.mark.slow
 def test_public_name_is_the_same_object_and_not_a_module_at_each_import() -> None:
     """A lazily imported submodule must not replace a public name that is equal to it."""
     code = (

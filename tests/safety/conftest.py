@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forked import Forks, forks
+from tests.forked import ForkServer, start_fork_server
 from tests.safety.benign_twin import Specs, check_same_structure
 from tests.safety.hostile_cases import Outcome, copy_hostile_case, run_generate
 from tests.safety.payloads import PAYLOADS, make_text_toolset
@@ -21,13 +21,13 @@ def assert_same_structure(tmp_path: Path) -> Callable[[Specs], None]:
 
 @pytest.fixture(params=range(len(PAYLOADS)), ids=lambda n: PAYLOADS[n][:20])
 def hostile_toolset(request: pytest.FixtureRequest) -> Specs:
-    """A toolset with one of the hostile strings in every text field."""
+    """Return a toolset with one of the hostile strings in every text field."""
     return make_text_toolset(PAYLOADS[request.param])
 
 
 @pytest.fixture
 def hostile_toolsets() -> list[Specs]:
-    """A toolset for each hostile string."""
+    """Return a toolset for each hostile string."""
     return [make_text_toolset(text) for text in PAYLOADS]
 
 
@@ -44,10 +44,10 @@ def make_hostile_project(tmp_path: Path) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """Forked processes that run generated code with the runtime already loaded."""
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
+    """Start a process with the loaded runtime, which runs generated code in forks."""
     loaded = ("toolcast_runtime.langchain", "langchain_core.tools")
-    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
+    with start_fork_server(tmp_path_factory.mktemp("streams"), *loaded) as running:
         yield running
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.forked import Forks
+from tests.forked import ForkServer
 from tests.package.conftest import PYPROJECT
 from tests.repository import EXTENSIONS
 from toolcast.pipeline import generate
@@ -76,7 +76,9 @@ def build_definition(spec: Mapping[str, Any]) -> dict[str, Any]:
     return definition
 
 
-def assert_round_trip(root: Path, specs: Mapping[str, Any], programs: Forks) -> None:
+def assert_round_trip(
+    root: Path, specs: Mapping[str, Any], programs: ForkServer
+) -> None:
     """Generate from a toolset of JSON specs and compare the imported package with it."""
     folder = root / "specs" / "x"
     folder.mkdir(parents=True)

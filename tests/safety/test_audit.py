@@ -73,7 +73,7 @@ class Audit:
 def audit(
     tmp_path_factory: pytest.TempPathFactory, copy_case: Callable[[str, Path], Path]
 ) -> Audit:
-    """The events of a run over all hostile projects and this repository."""
+    """Record the events of a run over all hostile projects and this repository."""
     folder = tmp_path_factory.mktemp("audit")
     projects = {str(copy_case(case, folder / case)): case for case in CASES}
     own = folder / "own"

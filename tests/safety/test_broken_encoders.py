@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import toolcast.targets.target
-from tests.forked import Forks
+from tests.forked import ForkServer
 from tests.safety.round_trip import assert_round_trip
 from toolcast.encoders import json_text, markdown, python, python_types
 from toolcast.encoders.code import Code
@@ -201,7 +201,7 @@ BROKEN_ENCODERS: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
 }
 
 
-def find_failed_check(root: Path, programs: Forks) -> str:
+def find_failed_check(root: Path, programs: ForkServer) -> str:
     """Return the first check that fails: `gate`, `round trip`, or `none`."""
     specs = make_specs(TEXT)
     (root / "work.py").write_text("def run(arguments, /): ...\n")
@@ -219,20 +219,20 @@ def find_failed_check(root: Path, programs: Forks) -> str:
 
 @pytest.fixture(autouse=True, scope="module")
 def _import_all_modules(
-    tmp_path_factory: pytest.TempPathFactory, programs: Forks
+    tmp_path_factory: pytest.TempPathFactory, programs: ForkServer
 ) -> None:
     """Import all modules before an encoder is replaced, as they keep references to it."""
     assert find_failed_check(tmp_path_factory.mktemp("real"), programs) == "none"
 
 
-def test_real_encoders_pass_all_checks(tmp_path: Path, programs: Forks) -> None:
+def test_real_encoders_pass_all_checks(tmp_path: Path, programs: ForkServer) -> None:
     assert find_failed_check(tmp_path, programs) == "none"
 
 
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("encoder", BROKEN_ENCODERS)
 def test_broken_encoder_fails_the_expected_check(
-    encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: Forks
+    encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: ForkServer
 ) -> None:
     module, name, broken, expected = BROKEN_ENCODERS[encoder]
     real = getattr(module, name)

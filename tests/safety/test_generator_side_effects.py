@@ -47,7 +47,7 @@ TRAP_MODULE = "raise SystemExit('a handler was imported')\n"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with handlers that must not be imported and malicious text."""
+    """Write a project with malicious text and handlers that must not be imported."""
     files = {
         "toolcast.yaml": "version: 1\ntoolsets: [specs/x]\n",
         "specs/x/toolset.yaml": (

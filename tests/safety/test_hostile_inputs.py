@@ -121,7 +121,7 @@ def combined_project(
     copy_case: Callable[[str, Path], Path],
     generate: Callable[..., Any],
 ) -> Path:
-    """A generated workspace with the toolsets of all accepted cases."""
+    """Generate a workspace with the toolsets of all accepted cases."""
     root = tmp_path_factory.mktemp("everything")
     for case in ACCEPTED:
         copy_case(case, root / case)

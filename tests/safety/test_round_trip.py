@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.forked import Forks
+from tests.forked import ForkServer
 from tests.repository import TOOLSETS, own_project
 from tests.safety.round_trip import assert_round_trip, encode_json
 from toolcast.pipeline import generate
@@ -22,7 +22,7 @@ from toolcast.pipeline import generate
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("toolset", TOOLSETS)
 def test_repository_specs_are_read_back_unchanged(
-    toolset: str, tmp_path: Path, programs: Forks
+    toolset: str, tmp_path: Path, programs: ForkServer
 ) -> None:
     """Generated packages are imported by another process and compared with the specs."""
     workspace = generate(str(own_project())).workspace
@@ -43,7 +43,7 @@ def test_repository_specs_are_read_back_unchanged(
 
 
 def test_hostile_strings_are_read_back_unchanged(
-    tmp_path: Path, hostile_toolsets: list[Any], programs: Forks
+    tmp_path: Path, hostile_toolsets: list[Any], programs: ForkServer
 ) -> None:
     """One toolset has a tool for each string."""
     specs: dict[str, Any] = {"toolset": hostile_toolsets[0]["toolset"]}
@@ -103,7 +103,7 @@ def draw_tool(draw: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("text", ["<?", "<!--", "<!x\n## b", "# a <script>\n```"])
 def test_text_that_could_open_an_html_tag_is_read_back_unchanged(
-    text: str, tmp_path: Path, programs: Forks
+    text: str, tmp_path: Path, programs: ForkServer
 ) -> None:
     tool = {
         "name": "a",
@@ -124,7 +124,9 @@ def test_text_that_could_open_an_html_tag_is_read_back_unchanged(
 )
 @given(tool_specs=st.lists(draw_tool(), min_size=6, max_size=12))
 def test_random_specs_are_read_back_unchanged(
-    tool_specs: list[Any], tmp_path_factory: pytest.TempPathFactory, programs: Forks
+    tool_specs: list[Any],
+    tmp_path_factory: pytest.TempPathFactory,
+    programs: ForkServer,
 ) -> None:
     specs: dict[str, Any] = {"toolset": {"name": "x", "title": "X"}}
     for number, tool in enumerate(tool_specs):

@@ -15,7 +15,7 @@ SHOP = Path(__file__).parents[1] / "consent" / "project"
 
 @pytest.fixture(scope="session")
 def searched_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The root of the generated project."""
+    """Generate the shop with tool search; return its root folder."""
     root = tmp_path_factory.mktemp("searched")
     shutil.copytree(SHOP, root, dirs_exist_ok=True)
     toolset = root / "specs/shop/toolset.yaml"
@@ -29,5 +29,5 @@ def searched_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shop(searched_root: Path, tmp_path: Path) -> Shop:
-    """The project with its own folder for results and the ledger."""
+    """Return the shop with its own folder for results and the ledger."""
     return Shop(searched_root, tmp_path)

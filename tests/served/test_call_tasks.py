@@ -27,7 +27,7 @@ IS_EAGER = sys.version_info >= (3, 12)
 
 @pytest.fixture
 def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
-    """Function that calls a tool with a handler and a timeout."""
+    """Return a function that calls a tool with a handler and a timeout."""
 
     async def call_handler(handler: Handler, timeout: float = 0.5) -> ToolResponse:
         module = SimpleNamespace(work=handler)

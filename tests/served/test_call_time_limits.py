@@ -32,8 +32,7 @@ async def test_timeout_is_extended_by_the_time_that_the_user_took(
     is_waiting: list[bool],
     expected: list[float],
 ) -> None:
-    """After ten seconds the call waits for the seconds of its questions, and longer
-    while a question is open."""
+    """After 10 s, the call waits for the duration of its questions, and for open ones."""
     now, waits = [100.0], list[float]()
 
     class Questions:

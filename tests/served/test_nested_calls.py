@@ -40,7 +40,7 @@ def inner() -> str:
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Iterator[Registry]:
-    """Registry with a tool whose handler calls another tool."""
+    """Yield a registry with a tool whose handler calls another tool."""
     tools = [
         definition("outer", handler=f"{HERE}:outer", timeout=0.5),
         definition("patient", handler=f"{HERE}:outer"),

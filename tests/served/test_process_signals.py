@@ -28,7 +28,7 @@ class Timer:
 
 @pytest.fixture
 def timers(monkeypatch: pytest.MonkeyPatch) -> list[Timer]:
-    """Started timers."""
+    """Replace `threading.Timer`; return the started timers."""
     Timer.started = []
     monkeypatch.setattr(process.threading, "Timer", Timer)
     return Timer.started

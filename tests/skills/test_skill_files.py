@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from skills_ref import validate
 from skills_ref.parser import parse_frontmatter
 
-from tests.properties import tried
+from tests.properties import limit_examples
 from tests.skills.readers import (
     find_expansions,
     find_invalid_fields,
@@ -205,7 +205,7 @@ touch /tmp/run
     assert "!`" not in text
 
 
-@tried(500)
+@limit_examples(500)
 @given(st.lists(st.sampled_from([*"!`$@1\\ a\n", "```", "ARGUMENTS", "{A}"])))
 def test_encoded_text_contains_no_expansions(parts: list[str]) -> None:
     text = encode_block("".join(parts))
@@ -284,7 +284,7 @@ VALUES: Any = st.recursive(
 )
 
 
-@tried(300)
+@limit_examples(300)
 @given(st.dictionaries(st.text(min_size=1), VALUES, min_size=1))
 @pytest.mark.slow
 def test_yaml_parses_front_matter_to_the_original_values(
@@ -298,7 +298,7 @@ def test_yaml_parses_front_matter_to_the_original_values(
     assert yaml.safe_load(front) == values
 
 
-@tried(300)
+@limit_examples(300)
 @given(st.text(st.characters(codec="utf-8"), min_size=1))
 def test_skills_ref_parses_strings_unchanged(text: str) -> None:
     values = {"name": "x", "description": text, "metadata": {"a": text}}

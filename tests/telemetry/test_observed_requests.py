@@ -38,7 +38,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
 
 @pytest.fixture
 def measurements(monkeypatch: pytest.MonkeyPatch, clock: FakeClock) -> Measurements:
-    """The recorded values: histogram, seconds and attributes."""
+    """Return the recorded values: histogram, seconds and attributes."""
     recorded: Measurements = []
 
     def get_histogram(histogram: str) -> Any:

@@ -55,7 +55,10 @@ def server(tmp_path: Path) -> McpServer:
 
 @pytest.fixture
 def spans(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
-    """The spans of this test; the provider is replaced because a process can set only one."""
+    """Return the spans of this test.
+
+    The provider is replaced because a process can set only one.
+    """
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -65,7 +68,7 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
 
 @pytest.fixture
 def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemoryMetricReader]:
-    """The metrics of this test."""
+    """Yield the metrics of this test."""
     exporter = InMemoryMetricReader()
     provider = MeterProvider([exporter])
     monkeypatch.setattr(metrics, "get_meter_provider", lambda: provider)

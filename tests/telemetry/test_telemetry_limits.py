@@ -73,7 +73,7 @@ def test_duration_histogram_has_the_documented_bucket_boundaries(
 
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A log handler on a pipe with scripted readiness, which records the timeouts of waits."""
+    """Yield a log handler on a pipe with scripted readiness; record wait timeouts."""
     read, write = os.pipe()
     handler = StderrHandler(write)
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))

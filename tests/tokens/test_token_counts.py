@@ -65,7 +65,7 @@ def test_estimate_is_between_zero_and_text_length(text: str) -> None:
 
 @pytest.fixture
 def vocabulary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Folder for vocabulary files; opening a socket raises an error."""
+    """Return a folder for vocabulary files; opening a socket raises an error."""
 
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("a socket is opened")

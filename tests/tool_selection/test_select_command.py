@@ -27,7 +27,7 @@ targets: {registry: {}}
 
 @pytest.fixture
 def project(make_project: Callable[..., Any]) -> Any:
-    """A project with two clients and an external server."""
+    """Return a project with two clients and an external server."""
     return make_project(TOOLS, toolset=CLIENTS)
 
 

@@ -87,10 +87,8 @@ def _count_accepted_values(schema: Any, type_: Any) -> int:
     """Return the number of tested values of a schema.
 
     Raises:
-
-    ValidationError: a value is not accepted.
-
-    Unsatisfiable: the schema has no value.
+        ValidationError: a value is not accepted.
+        Unsatisfiable: the schema has no value.
     """
     adapter: Any = TypeAdapter(type_)
     count = 0

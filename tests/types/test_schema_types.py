@@ -21,7 +21,7 @@ from hypothesis import given
 from pydantic import TypeAdapter, ValidationError
 
 from tests.conftest import ROOT
-from tests.properties import tried
+from tests.properties import limit_examples
 from tests.types.valid_values import valid_values
 from toolcast_runtime.values.annotated_types import (
     ANY,
@@ -89,7 +89,7 @@ def test_valid_values_are_accepted_by_the_generated_types(folder: Path) -> None:
         def validate(value: Any) -> None:
             adapter.validate_python(value)  # noqa: B023
 
-        tried(60)(given(valid_values(spec[field]))(validate))()
+        limit_examples(60)(given(valid_values(spec[field]))(validate))()
 
 
 INVALID = [

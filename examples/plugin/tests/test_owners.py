@@ -25,7 +25,7 @@ def write_files(folder: Path) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project that enables the extension, with one tool."""
+    """Return a project that enables the extension, with one tool."""
     write_files(tmp_path)
     return tmp_path
 

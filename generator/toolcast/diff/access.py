@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..model.toolset_parts import Client, NameEntry
+from ..model.toolset_parts import Client, NameEntry, matches_entry
 from ..parsing.tree import Path
 from .change import (
     ABSENT,
     Change,
+    Grades,
     SpecFiles,
     ToolPair,
     format_value,
@@ -20,44 +21,8 @@ from .change import (
     pair_tools,
     pair_toolset_files,
 )
+from .name_lists import NameLists
 from .table import make_change, make_presence_change
-
-
-class NameLists:
-    """The names that an `allow` and a `deny` list admit.
-
-    The lists are stored as sets, because many names are looked up in long lists.
-
-    Args:
-        allow: the admitted names; None for all names.
-        deny: names that are not admitted, even if `allow` has them.
-    """
-
-    def __init__(self, allow: Iterable[str] | None, deny: Iterable[str]) -> None:
-        self._allow = None if allow is None else frozenset(allow)
-        self._deny = frozenset(deny)
-
-    def admits(self, name: str) -> bool:
-        """Return whether the lists admit a name."""
-        is_allowed = self._allow is None or name in self._allow
-        return is_allowed and name not in self._deny
-
-    def compare(
-        self, new: NameLists, names: Iterable[str]
-    ) -> Iterator[tuple[str, str, bool]]:
-        """Yield the names that only the old or only the new lists admit.
-
-        Yields tuples: the name, the list that causes the difference (`allow` or `deny`),
-        and whether the new lists admit the name. Repeated names are yielded once.
-
-        Args:
-            new: the new version of the lists.
-            names: the names to compare.
-        """
-        for name in dict.fromkeys(names):
-            if self.admits(name) != new.admits(name):
-                is_denied_alike = (name in self._deny) == (name in new._deny)
-                yield name, "allow" if is_denied_alike else "deny", new.admits(name)
 
 
 class _AccessPair(NamedTuple):
@@ -67,6 +32,23 @@ class _AccessPair(NamedTuple):
     new_tool: ToolSpec
     old_client: Client
     new_client: Client
+
+
+class _Cause(NamedTuple):
+    """The field that changed a client's access to a tool.
+
+    Attributes:
+        path: the path of the field.
+        is_in_tool_spec: whether the path is in the tool's spec, otherwise in toolset.yaml.
+        is_prohibition: whether the field prohibits the tool: `deny` of the client, or
+            `permission` of the tool.
+        text: a clause that describes the cause.
+    """
+
+    path: Path
+    is_in_tool_spec: bool
+    is_prohibition: bool
+    text: str
 
 
 def compare_toolsets(
@@ -91,9 +73,14 @@ def compare_toolsets(
             pairs = [
                 _AccessPair(old, new, old_client, new_client) for old, new in tool_pairs
             ]
-            yield from _compare_client(
+            changes = _compare_client(
                 before, after, files, pairs, old_client, new_client
             )
+            changes += _list_undenied_tools(
+                after, files, added_tools, old_client, new_client
+            )
+            # Lists that differ without an effect on any tool are reported as one safe change.
+            yield from changes or _compare_lists(files, pairs, old_client, new_client)
             yield from _list_pattern_matches(after, files, added_tools, new_client)
     yield from _compare_server_clients(before, after, files)
 
@@ -127,27 +114,31 @@ def _compare_client(
     pairs: Sequence[_AccessPair],
     old: Client,
     new: Client,
-) -> Iterator[Change]:
-    """Yield the changes of the access, lists and permissions of a client.
+) -> list[Change]:
+    """Return the changes of the access and permissions of a client.
 
-    A permission whose change affects a compared tool is not reported itself. If nothing
-    else changed, lists that differ are one safe change.
+    A permission whose change affects a compared tool is not reported itself.
     """
     path = ("clients", new.name)
     changes: list[Change] = []
     # A permission that changed the access to a tool is not reported a second time.
     reported_permissions = set()
+    # Sets keep the membership tests fast: a client can deny thousands of tools.
+    old_denied, new_denied = frozenset(old.deny), frozenset(new.deny)
     for pair in pairs:
         if pair.old_tool is pair.new_tool and _get_lists(old) == _get_lists(new):
             continue
         had_access = before.is_offered(pair.old_tool, old)
         has_access = after.is_offered(pair.new_tool, new)
+        was_denied = pair.old_tool.name in old_denied
+        is_denied = pair.new_tool.name in new_denied
+        if had_access != has_access or was_denied != is_denied:
+            changes.append(_make_access_change(files, pair, had_access, has_access))
         if had_access != has_access:
-            changes.append(_make_access_change(files, pair, has_access))
             reported_permissions.add(pair.old_tool.permission)
             reported_permissions.add(pair.new_tool.permission)
     changes += _compare_external_tools(before, after, files, old, new)
-    changes += _compare_mcp_access(before, after, files, new)
+    changes += _compare_mcp_access(before, after, files, old, new)
     if (old.allow is None) != (new.allow is None):
         rule_id = "client.allow/opened" if new.allow is None else "client.allow/listed"
         values = _format_allow(old), _format_allow(new)
@@ -169,22 +160,26 @@ def _compare_client(
                     client=new.name,
                 )
             )
-    # Lists that differ without an effect on any tool are reported as one safe change.
-    if not changes:
-        new_names = {pair.old_tool.name: pair.new_tool.name for pair in pairs}
-        old_lists = _normalize_lists(old, new_names)
-        new_lists = _normalize_lists(new, new_names)
-        if old_lists != new_lists:
-            yield make_change(
-                files,
-                "tool.offered/unchanged",
-                path,
-                old_lists,
-                new_lists,
-                form="client",
-                client=new.name,
-            )
-    yield from changes
+    return changes
+
+
+def _compare_lists(
+    files: SpecFiles, pairs: Sequence[_AccessPair], old: Client, new: Client
+) -> Iterator[Change]:
+    """Yield a safe change if the lists of a client differ."""
+    new_names = {pair.old_tool.name: pair.new_tool.name for pair in pairs}
+    old_lists = _normalize_lists(old, new_names)
+    new_lists = _normalize_lists(new, new_names)
+    if old_lists != new_lists:
+        yield make_change(
+            files,
+            "tool.offered/unchanged",
+            ("clients", new.name),
+            old_lists,
+            new_lists,
+            form="client",
+            client=new.name,
+        )
 
 
 def _list_pattern_matches(
@@ -213,70 +208,124 @@ def _list_pattern_matches(
         )
 
 
+def _list_undenied_tools(
+    after: Toolset,
+    files: SpecFiles,
+    added_tools: Sequence[ToolSpec],
+    old: Client,
+    new: Client,
+) -> Iterator[Change]:
+    """Yield a change for each added tool that only the old `deny` of a client matches."""
+    for tool in added_tools:
+        # The old version does not have the tool, so its patterns do not list the name.
+        section = f"section:{tool.section}"
+        was_denied = any(
+            entry.text == section or matches_entry(entry.text, tool.name)
+            for entry in old.deny_entries
+        )
+        if was_denied and tool.name not in new.deny:
+            yield make_presence_change(
+                files._replace(tool=tool.name),
+                "tool.prohibition",
+                ("clients", new.name, "deny"),
+                new.name,
+                is_added=False,
+                form="own" if after.is_offered(tool, new) else "own-unused",
+                tool=tool.name,
+                cause="its `deny` no longer includes the tool",
+            )
+
+
 def _make_access_change(
-    files: SpecFiles, pair: _AccessPair, has_access: bool
+    files: SpecFiles, pair: _AccessPair, had_access: bool, has_access: bool
 ) -> Change:
-    """Return the change of a client's access to a tool, located at its cause."""
+    """Return the change of a client's access to a tool, located at its cause.
+
+    If the access is the same, `deny` differs.
+    """
     tool = pair.new_tool
-    path, is_in_tool_spec, cause = _find_cause(pair)
-    if is_in_tool_spec:
+    cause = _find_cause(pair)
+    if cause.is_in_tool_spec:
         files = SpecFiles(files.toolset, tool.name, pair.old_tool.source, tool.source)
     else:
         files = files._replace(tool=tool.name)
+    has_effect = had_access != has_access
+    is_denied = pair.new_client.find_entry("deny", tool.name) is not None
+    is_prohibited = not has_access if has_effect else is_denied
     return make_presence_change(
         files,
-        "tool.offered",
-        path,
+        "tool.prohibition" if cause.is_prohibition else "tool.offered",
+        cause.path,
         pair.new_client.name,
-        has_access,
-        form="own",
+        is_prohibited if cause.is_prohibition else has_access,
+        form="own" if has_effect else "own-unused",
         tool=tool.name,
-        cause=cause,
+        cause=cause.text,
+        **_grade_prohibition(is_prohibited, has_effect),
     )
 
 
-def _find_cause(pair: _AccessPair) -> tuple[Path, bool, str]:
+def _grade_prohibition(is_added: bool, has_effect: bool) -> dict[str, Any]:
+    """Return arguments of `make_change`: an added prohibition without effect is safe."""
+    if is_added and not has_effect:
+        return {"grades": Grades(), "reason": "the client could not use it before"}
+    return {}
+
+
+def _find_cause(pair: _AccessPair) -> _Cause:
     """Return the field that changed a client's access to a tool.
 
-    The three values are the path of the field, whether the path is in the tool's spec
-    (otherwise in toolset.yaml), and a clause that describes the cause. The tool's `clients`
-    are checked first, then permissions, `deny` and `allow`.
+    Prohibitions are checked first, because a removed one has a worse grade than an added
+    entry of `clients` or `allow`: `deny`, permissions, the tool's `clients`, `allow`.
     """
     name, old_tool, new_tool = pair.new_client.name, pair.old_tool, pair.new_tool
-    was_listed = old_tool.clients is None or name in old_tool.clients
-    is_listed = new_tool.clients is None or name in new_tool.clients
-    if was_listed != is_listed:
-        verb = "include" if is_listed else "do not include"
-        return ("clients",), True, f"the tool's `clients` {verb} it"
+    is_denied = pair.new_client.find_entry("deny", new_tool.name) is not None
+    if (pair.old_client.find_entry("deny", old_tool.name) is not None) != is_denied:
+        return _describe_list_cause(pair, "deny")
     was_permitted = pair.old_client.has_permission(old_tool.permission)
     is_permitted = pair.new_client.has_permission(new_tool.permission)
     if was_permitted != is_permitted:
         permission = format_value(new_tool.permission or old_tool.permission)
         verb = "include" if is_permitted else "do not include"
-        is_in_tool_spec = old_tool.permission != new_tool.permission
-        path = ("permission",) if is_in_tool_spec else ("clients", name, "permissions")
-        return path, is_in_tool_spec, f"its permissions {verb} {permission}"
-    # `deny` takes precedence over `allow`, so it is the cause if both changed.
-    for key in ("deny", "allow"):
-        old_entry = pair.old_client.find_entry(key, old_tool.name)
-        new_entry = pair.new_client.find_entry(key, new_tool.name)
-        if (old_entry is None) != (new_entry is None):
-            break
+        text = f"its permissions {verb} {permission}"
+        if old_tool.permission != new_tool.permission:
+            if new_tool.permission is None:
+                text = f"the tool no longer requires {permission}"
+            return _Cause(("permission",), True, True, text)
+        return _Cause(("clients", name, "permissions"), False, False, text)
+    was_listed = old_tool.clients is None or name in old_tool.clients
+    is_listed = new_tool.clients is None or name in new_tool.clients
+    if was_listed != is_listed:
+        verb = "include" if is_listed else "do not include"
+        return _Cause(("clients",), True, False, f"the tool's `clients` {verb} it")
+    return _describe_list_cause(pair, "allow")
+
+
+def _describe_list_cause(pair: _AccessPair, key: str) -> _Cause:
+    """Return the cause of a tool that only one version of `allow` or `deny` has."""
+    old_entry = pair.old_client.find_entry(key, pair.old_tool.name)
+    new_entry = pair.new_client.find_entry(key, pair.new_tool.name)
+    is_prohibition = key == "deny"
+    path = ("clients", pair.new_client.name, key)
     entry = new_entry or old_entry
     if entry is not None and entry.is_pattern and entry.text != "*":
         verb = "matches" if new_entry else "no longer matches"
-        cause = f"{format_value(entry.text)} in its `{key}` {verb} the tool"
+        text = f"{format_value(entry.text)} in its `{key}` {verb} the tool"
         has_pattern = entry.text in pair.old_client.get_entry_texts(key)
         if has_pattern and entry.text in pair.new_client.get_entry_texts(key):
             # Both versions have the pattern, so a changed field of the tool is the cause.
-            return entry.matched_path, True, cause
-        return ("clients", name, key), False, cause
-    verb = "includes" if new_entry else "does not include"
-    return ("clients", name, key), False, f"its `{key}` {verb} the tool"
+            return _Cause(entry.matched_path, True, is_prohibition, text)
+        return _Cause(path, False, is_prohibition, text)
+    verb = "includes" if new_entry else "no longer includes"
+    return _Cause(path, False, is_prohibition, f"its `{key}` {verb} the tool")
 
 
 def _compare_mcp_access(
-    before: Toolset, after: Toolset, files: SpecFiles, client: Client
+    before: Toolset,
+    after: Toolset,
+    files: SpecFiles,
+    old_client: Client,
+    client: Client,
 ) -> Iterator[Change]:
     """Yield the resources and prompts that the lists of a client admit differently."""
     old_specs = {(spec.kind, spec.name): spec for spec in before.mcp_specs}
@@ -291,7 +340,20 @@ def _compare_mcp_access(
         )
         is_new_in_spec = old is None and "clients" in spec.source.tree
         has_changed = (client.name in old_clients) != has_access
-        if has_changed and not is_own_change and not is_new_in_spec:
+        was_denied, is_denied = old_client.denies(spec), client.denies(spec)
+        if was_denied != is_denied and (old is not None or was_denied):
+            yield make_presence_change(
+                files,
+                "client.mcp_prohibition",
+                ("clients", client.name, f"mcp_{spec.kind}s"),
+                spec.name,
+                is_denied,
+                form="used" if has_changed else "unused",
+                client=client.name,
+                kind=spec.kind,
+                **_grade_prohibition(is_denied, has_changed),
+            )
+        elif has_changed and not is_own_change and not is_new_in_spec:
             yield make_presence_change(
                 files,
                 "client.mcp",
@@ -322,16 +384,18 @@ def _compare_external_tools(
         names |= dict.fromkeys((*(client.allow or ()), *client.deny))
     old_lists = NameLists(old.allow, old.deny)
     new_lists = NameLists(new.allow, new.deny)
-    for name, key, is_admitted in old_lists.compare(new_lists, names):
-        if name not in own_names:
+    for change in old_lists.compare(new_lists, names):
+        if change.name not in own_names:
+            is_prohibited = change.is_prohibition and change.is_denied
             yield make_presence_change(
                 files,
-                "tool.offered",
-                ("clients", new.name, key),
-                name,
-                is_admitted,
-                form="external",
+                "tool.prohibition" if change.is_prohibition else "tool.offered",
+                ("clients", new.name, change.key),
+                change.name,
+                change.is_denied if change.is_prohibition else change.is_admitted,
+                form="external" if change.has_effect else "external-unused",
                 client=new.name,
+                **_grade_prohibition(is_prohibited, change.has_effect),
             )
 
 
@@ -378,42 +442,36 @@ def _compare_server_clients(
 def compare_tools(pair: ToolPair) -> Iterator[Change]:
     """Yield the changes of a tool's `permission` and `clients` that change no access.
 
-    Yields nothing if any client gained or lost the tool: `compare_toolsets` reports that.
+    If one of these fields changed the access of a client, `compare_toolsets` reports it.
     """
-    # `compare_toolsets` already reports a changed access with these fields as the cause.
-    if _has_access_change(pair):
-        return
+    causes = _list_causes(pair)
     old, new = pair.before, pair.after
     before, after = get_spec_value(old, "permission"), get_spec_value(new, "permission")
-    if before != after:
-        form = "none" if after is ABSENT else "one"
-        yield make_change(
-            pair.files,
-            "tool.permission/changed",
-            ("permission",),
-            before,
-            after,
-            form=form,
-        )
+    if before != after and ("permission",) not in causes:
+        event = "unset" if after is ABSENT else "set" if before is ABSENT else "changed"
+        rule_id = f"tool.permission/{event}"
+        yield make_change(pair.files, rule_id, ("permission",), before, after)
     old_clients = None if old.clients is None else sorted(old.clients)
     new_clients = None if new.clients is None else sorted(new.clients)
-    if old_clients != new_clients:
+    if old_clients != new_clients and not causes:
         values = get_spec_value(old, "clients"), get_spec_value(new, "clients")
         rule_id = "tool.offered/unchanged"
         yield make_change(pair.files, rule_id, ("clients",), *values, form="tool")
 
 
-def _has_access_change(pair: ToolPair) -> bool:
-    """Return whether a client of both versions gained or lost the tool."""
+def _list_causes(pair: ToolPair) -> set[Path]:
+    """Return the fields by which clients of both versions gained or lost the tool."""
     before, after = pair.toolset_before, pair.toolset_after
+    causes = set()
     for client in after.clients:
         old_client = before.find_client(client.name)
         if old_client is None:
             continue
         had_access = before.is_offered(pair.before, old_client)
         if had_access != after.is_offered(pair.after, client):
-            return True
-    return False
+            access = _AccessPair(pair.before, pair.after, old_client, client)
+            causes.add(_find_cause(access).path)
+    return causes
 
 
 def _get_lists(client: Client) -> tuple[object, ...]:

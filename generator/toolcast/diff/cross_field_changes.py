@@ -272,7 +272,8 @@ def _compare_exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
             event = "added"
         elif new is ABSENT:
             event = "removed"
-        has_tool = tool in tools and tool in old_tools
+        # An added tool could have been excluded in advance.
+        has_tool = tool in tools and (tool in old_tools or event == "removed")
         has_target = target in before.targets and target in after.targets
         grades, reason = None, ""
         if event != "changed" and not (has_tool and has_target):

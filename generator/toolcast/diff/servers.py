@@ -17,7 +17,6 @@ from ..model.endpoints import build_variable_name, list_endpoints
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, Workspace
 from ..parsing.tree import Path
-from .access import NameLists
 from .change import (
     ABSENT,
     MASKED_VALUE,
@@ -29,6 +28,7 @@ from .change import (
 )
 from .listing_changes import compare_listings
 from .listing_workspace import ListingOwner
+from .name_lists import NameLists
 from .table import make_change, make_presence_change
 
 
@@ -133,10 +133,16 @@ def _compare_offered_tools(
     names = (*(new.allow or ()), *(old.allow or ()), *new.deny, *old.deny)
     old_lists = NameLists(old.allow, old.deny)
     new_lists = NameLists(new.allow, new.deny)
-    for name, key, is_admitted in old_lists.compare(new_lists, names):
-        yield make_presence_change(
-            files, "server.taken", (*path, key), name, is_admitted, server=new.name
-        )
+    for change in old_lists.compare(new_lists, names):
+        if change.has_effect:
+            yield make_presence_change(
+                files,
+                "server.prohibition" if change.is_prohibition else "server.taken",
+                (*path, change.key),
+                change.name,
+                change.is_denied if change.is_prohibition else change.is_admitted,
+                server=new.name,
+            )
 
 
 def _compare_proxy_use(

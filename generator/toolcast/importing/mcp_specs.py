@@ -151,7 +151,8 @@ def _build_fields(
     fields = {
         name: entry[member]
         for member, name in members.items()
-        if entry.get(member) not in (None, "", [])
+        # Specs cannot contain an empty text. An empty array is kept as the server lists it.
+        if entry.get(member) not in (None, "")
     }
     ignored = [m for m in entry if m not in members and entry[m] is not None]
     known = {"name", "description", "required"}

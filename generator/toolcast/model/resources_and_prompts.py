@@ -73,7 +73,10 @@ def read_mcp_prompts(
                 spec.arguments, document.value.get("arguments", ()), strict=True
             )
         ]
-        specs.append(replace(spec, arguments=tuple(listed)))
+        are_listed = "arguments" in document.value
+        specs.append(
+            replace(spec, arguments=tuple(listed), are_arguments_listed=are_listed)
+        )
     return specs, findings
 
 

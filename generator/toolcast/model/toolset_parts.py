@@ -72,14 +72,20 @@ class Client:
 
     def can_use(self, spec: McpSpec) -> bool:
         """Return whether the client may use a resource or prompt."""
+        if spec.clients is None:
+            is_listed = self._has_mcp_entry("allow", spec)
+        else:
+            is_listed = self.name in spec.clients
+        return is_listed and not self.denies(spec)
+
+    def denies(self, spec: McpSpec) -> bool:
+        """Return whether `deny` of `mcp_resources` or `mcp_prompts` matches a spec."""
+        return self._has_mcp_entry("deny", spec)
+
+    def _has_mcp_entry(self, key: str, spec: McpSpec) -> bool:
         is_resource = isinstance(spec, ResourceSpec)
         lists = self.mcp_resources if is_resource else self.mcp_prompts
-        denied, allowed = (
-            any(matches_entry(pattern, spec.name) for pattern in lists.get(key, ()))
-            for key in ("deny", "allow")
-        )
-        is_listed = allowed if spec.clients is None else self.name in spec.clients
-        return is_listed and not denied
+        return any(matches_entry(pattern, spec.name) for pattern in lists.get(key, ()))
 
     def allows(self, tool: str) -> bool:
         """Return whether `allow` and `deny` permit a tool; permissions are not checked."""
@@ -299,9 +305,15 @@ class PromptMessage:
 
 @dataclass(frozen=True, eq=False)
 class PromptSpec(McpSpec):
-    """A prompt that MCP clients offer to their users."""
+    """A prompt that MCP clients offer to their users.
+
+    Attributes:
+        are_arguments_listed: whether the spec contains `arguments`; `prompts/list` then
+            contains the member even if it is empty.
+    """
 
     arguments: tuple[PromptArgument, ...] = ()
+    are_arguments_listed: bool = False
     messages: tuple[PromptMessage, ...] = ()
 
     kind = "prompt"
@@ -309,11 +321,12 @@ class PromptSpec(McpSpec):
     @property
     def mcp(self) -> dict[str, Any]:
         """The entry of the prompt in MCP's `prompts/list`, without unset members."""
+        arguments = [argument.mcp for argument in self.arguments]
         return omit_none(
             name=self.name,
             title=self.title,
             description=self.description,
-            arguments=[argument.mcp for argument in self.arguments] or None,
+            arguments=arguments if self.are_arguments_listed else None,
             icons=self.icons,
             _meta=self.meta,
         )

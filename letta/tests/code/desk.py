@@ -97,7 +97,7 @@ class Desk:
 
 @pytest.fixture
 def desk(make_project: Any, tmp_path: Path) -> Iterator[Desk]:
-    """A project with its MCP server and Letta Code's settings."""
+    """Deploy a project with its MCP server and Letta Code's settings."""
     project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
     with changing_mcp() as mcp:
         desk = Desk(project, mcp, tmp_path)

@@ -24,7 +24,7 @@ def fake() -> Iterator[FakeLetta]:
 
 @pytest.fixture
 def ren(fake: FakeLetta, tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """The URL of ren's server for unrestricted clients, and ren's agent id."""
+    """Serve ren without clients; yield the server's URL and ren's agent id."""
     agent = fake.world.create_agent({"name": "ren"})
     env = {
         "REN_DATA": str(tmp_path),

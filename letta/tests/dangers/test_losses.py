@@ -30,7 +30,7 @@ RULES = [
 
 @pytest.fixture
 def applied_stage(stage: Stage) -> Stage:
-    """The toolset, applied to an agent that has rules of other owners."""
+    """Apply the toolset to an agent that has rules of other owners."""
     stage.patch(tool_rules=[*stage.agent()["tool_rules"], *RULES])
     stage.apply()
     assert stage.verify(examples=False).all_match

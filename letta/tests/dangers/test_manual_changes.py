@@ -27,7 +27,7 @@ from toolcast_letta.plan.report import format_verification
 
 @pytest.fixture
 def verify_after(stage: Stage) -> Callable[[ManualChange], Any]:
-    """A function that makes a change and verifies without calling a tool."""
+    """Return a function that makes a change and verifies without calling a tool."""
     stage.apply()
     assert stage.verify(examples=False).all_match
 

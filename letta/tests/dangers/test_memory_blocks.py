@@ -1,6 +1,4 @@
-"""Memory blocks: their generated part is previewed, written as reviewed, verified and
-restored.
-"""
+"""Memory blocks: preview, writing, verification and restoring of the generated part."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ Toolcast = Callable[..., Result]
 
 @pytest.fixture
 def letta(stage: Stage, tmp_path: Path) -> Toolcast:
-    """The `letta` command for an agent that has the memory blocks of the toolset."""
+    """Return a `letta` command for an agent with the memory blocks of the toolset."""
     stage.project.edit(
         "specs/toy/toolset.yaml",
         "      expects: [send_message]",

@@ -128,9 +128,7 @@ class Entries(Registry):
         del self.entries[entry.id]
 
     def refresh(self, entry: Entry) -> dict[str, list[str]]:
-        """Refresh as Letta does: it deletes tools and reads only 50 of the
-        organization.
-        """
+        """Refresh as Letta does: delete tools, and read only 50 of the organization."""
         try:
             live = {tool["name"]: tool for tool in self.list_live_tools(entry)}
         except UnreachableError as error:

@@ -123,5 +123,5 @@ class Registry:
         return rows[:limit]
 
     def delete_tool(self, tool_id: str) -> None:
-        """Deletes a row."""
+        """Delete a row."""
         del self.tools[tool_id]

@@ -64,9 +64,7 @@ class Request:
         return default if text is None else int(text)
 
     def get_values(self, name: str) -> list[str] | None:
-        """Return all values of a query parameter, which the SDK repeats or joins by
-        commas.
-        """
+        """Return all values of a query parameter: repeated, or joined by commas."""
         values = [*self.query.get(name, []), *self.query.get(f"{name}[]", [])]
         return [v for value in values for v in value.split(",")] or None
 

@@ -40,7 +40,7 @@ def isolated_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.fixture
 def letta(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLetta]:
-    """A fake Letta server with ren's agent, blocks and passages."""
+    """Run a fake Letta server with ren's agent, blocks and passages."""
     with FakeLetta() as fake:
         agent = fake.world.create_agent({"name": "ren", "agent_type": "letta_v1_agent"})
         for label, value in BLOCKS.items():
@@ -55,7 +55,7 @@ def letta(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLetta]:
 
 @pytest.fixture
 def call() -> Call:
-    """A function that calls a tool and returns its result."""
+    """Return a function that calls a tool and returns its result."""
 
     def run(tool: str, **arguments: Any) -> Any:
         response = call_tool_sync(tool, arguments, "claude")
@@ -67,7 +67,7 @@ def call() -> Call:
 
 @pytest.fixture
 def call_for_error() -> Callable[..., str]:
-    """A function that calls a tool that must fail and returns the error text."""
+    """Return a function that calls a tool that must fail and returns the error text."""
 
     def run(tool: str, **arguments: Any) -> str:
         response = call_tool_sync(tool, arguments, "claude")
@@ -79,7 +79,7 @@ def call_for_error() -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[tuple[str, str]]:
-    """The URLs of two PostgreSQL databases: main and memory."""
+    """Yield the URLs of two PostgreSQL databases: main and memory."""
     try:
         with postgres_server("ren_main", "ren_memory") as urls:
             yield urls["ren_main"], urls["ren_memory"]

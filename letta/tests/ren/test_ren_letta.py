@@ -85,7 +85,7 @@ def test_ambiguous_or_duplicate_thread_is_refused(
 
 @pytest.fixture
 def url(letta: FakeLetta) -> Iterator[str]:
-    """The URL of ren's server."""
+    """Serve ren over HTTP; yield the server's URL."""
     with http_server(ROOT, "generated.ren", env=dict(os.environ)) as server:
         yield server.url
 

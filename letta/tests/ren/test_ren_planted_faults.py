@@ -29,7 +29,7 @@ def find_line(project: Project, path: str, text: str) -> int:
 
 @pytest.fixture
 def project_copy(tmp_path: Path) -> Project:
-    """A copy of ren's specs and handlers that tests can change."""
+    """Copy ren's specs and handlers into a project that tests can change."""
     root = tmp_path / "copy"
     for folder in ("specs/ren", "specs/schemas", "examples/ren"):
         shutil.copytree(ROOT / folder, root / folder, ignore=CACHES)

@@ -29,7 +29,7 @@ Seen = dict[str, set[tuple[str, str, str]]]
 
 @pytest.fixture
 def recorded_tables() -> Iterator[Seen]:
-    """The tables of executed statements by the tool that runs them."""
+    """Yield the tables of executed statements by the tool that runs them."""
     found: Seen = {}
 
     def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:

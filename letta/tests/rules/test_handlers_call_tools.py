@@ -105,9 +105,7 @@ def tell(): return call_tool_sync("tell", {"text": "x"})
 
 
 def list_found_rules(tmp_path: Path, code: str) -> set[str]:
-    """Return Letta's rules that have findings in an attached tool next to two circular
-    ones.
-    """
+    """Return Letta's rules with findings in a tool attached next to two circular ones."""
     example = f"{AROUND}# handlers/work.py\n{textwrap.dedent(code)}"
     write_example(example, tmp_path, "letta")
     found = {finding.rule for finding in list_findings(tmp_path)}

@@ -84,7 +84,7 @@ def run_http_server(answers: dict[str, Any]) -> Iterator[str]:
             self.do_GET()
 
         def log_message(self, *_: object) -> None:
-            """Keeps the test's output clean."""
+            """Log nothing, to keep the test's output clean."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -283,14 +283,12 @@ class Specs:
                 if field in spec
             }
             arguments = spec.get("arguments", ())
-            if arguments:
+            if "arguments" in mcp:
                 keys = ("name", "description", "required")
                 mcp["arguments"] = [
-                    {key: argument[key] for key in keys if argument.get(key)}
+                    {key: argument[key] for key in keys if key in argument}
                     for argument in arguments
                 ]
-            else:
-                mcp.pop("arguments", None)
             role = _DEFAULTS["mcp_prompt"]["messages.*.role"]
             messages = [
                 {"role": role, **message} for message in spec.get("messages", ())

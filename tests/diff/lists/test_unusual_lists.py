@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.program import toolcast
-from tests.properties import tried
+from tests.properties import limit_examples
 
 WORDS = st.sampled_from(
     [
@@ -123,7 +123,7 @@ def normalize_tools(tools: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(tool, sort_keys=True) for tool in tools)
 
 
-@tried(100)
+@limit_examples(100)
 @given(LISTS, LISTS, FORMATS)
 def test_any_two_lists_are_compared_and_differences_reported(
     old: list[dict[str, Any]], new: list[dict[str, Any]], format_: str

@@ -35,13 +35,13 @@ def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def specs() -> Mapping[str, Any]:
-    """All tool specs of the toolset by name."""
+    """Return all tool specs of the toolset by name."""
     return load_tool_specs("kirishima")
 
 
 @pytest.fixture
 def call(specs: Mapping[str, Any]) -> Call:
-    """A function that calls a handler, with validated arguments and result."""
+    """Return a function that calls a handler and validates arguments and result."""
     return lambda tool, **arguments: call_handler(specs[tool], arguments)
 
 
@@ -78,7 +78,7 @@ Serve = Callable[[Callable[[Request], Reply]], Server]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """A function that starts an HTTP server; its argument creates the responses."""
+    """Yield a function that serves the responses of its argument over HTTP."""
     running: list[tuple[ThreadingHTTPServer, threading.Thread]] = []
 
     def start(answer: Callable[[Request], Reply]) -> Server:
@@ -131,13 +131,13 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture
 def reply() -> type[Reply]:
-    """The class `Reply`."""
+    """Return the class `Reply`."""
     return Reply
 
 
 @pytest.fixture
 def configure_github(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """A function that sets the GitHub variables for a server's URL."""
+    """Return a function that sets the GitHub variables for a server's URL."""
 
     def configure(url: str) -> None:
         monkeypatch.setenv("GITHUB_API_URL", url)
@@ -149,13 +149,13 @@ def configure_github(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 @pytest.fixture
 def github(reply: Any) -> FakeGitHub:
-    """The issues of a fake GitHub."""
+    """Return the issues of a fake GitHub."""
     return FakeGitHub(reply)
 
 
 @pytest.fixture
 def server(serve: Any, github: FakeGitHub, configure_github: Any) -> Any:
-    """A running fake GitHub that the variables configure."""
+    """Serve a fake GitHub and set the GitHub variables for it."""
     running = serve(github)
     github.url = running.url
     configure_github(running.url)

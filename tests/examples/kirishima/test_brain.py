@@ -73,7 +73,7 @@ class Model:
 
 @pytest.fixture
 def model(serve: Any, reply: Any, monkeypatch: pytest.MonkeyPatch) -> Model:
-    """A model that answers over HTTP and is set as the brain's endpoint."""
+    """Serve a scripted model over HTTP and set it as the brain's endpoint."""
     model = Model()
 
     def respond(request: Any) -> Any:
@@ -88,7 +88,7 @@ def model(serve: Any, reply: Any, monkeypatch: pytest.MonkeyPatch) -> Model:
 
 @pytest.fixture(scope="module")
 def personal() -> Iterator[PersonalServer]:
-    """The external MCP server of calendar, contacts, mail and lists."""
+    """Run the external MCP server of calendar, contacts, mail and lists."""
     with run_personal_server("--token", TOKEN) as server:
         yield server
 
@@ -97,7 +97,7 @@ def personal() -> Iterator[PersonalServer]:
 async def ledger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, personal: PersonalServer
 ) -> AsyncIterator[Path]:
-    """The ledger's file, with new connections of the registry."""
+    """Yield the ledger's file, with new connections of the registry."""
     path = tmp_path / "ledger.sqlite3"
     monkeypatch.setenv("KIRISHIMA_LEDGER", str(path))
     await registry.REGISTRY.close()

@@ -33,7 +33,7 @@ formatting = "bullets"
 
 @pytest.fixture
 def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A style guide that the environment variable sets."""
+    """Write a style guide and set the environment variable for it."""
     path = tmp_path / "guide.toml"
     path.write_text(GUIDE, encoding="utf-8")
     monkeypatch.setenv("KIRISHIMA_STYLE_GUIDE", str(path))

@@ -65,7 +65,7 @@ class FakeHome:
 
 @pytest.fixture
 def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """A function that sets the Home Assistant variables for a server's URL."""
+    """Return a function that sets the Home Assistant variables for a server's URL."""
 
     def configure(url: str) -> None:
         monkeypatch.setenv("HOME_ASSISTANT_URL", url)
@@ -76,13 +76,13 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 @pytest.fixture
 def home(reply: Any) -> FakeHome:
-    """A fake Home Assistant."""
+    """Return a fake Home Assistant."""
     return FakeHome(reply)
 
 
 @pytest.fixture
 def server(serve: Any, home: FakeHome, connect: Callable[[str], None]) -> Any:
-    """A running fake Home Assistant that the variables configure."""
+    """Serve a fake Home Assistant and set the Home Assistant variables for it."""
     running = serve(home)
     connect(running.url)
     return running

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("clock")
 
 @pytest.fixture
 def clock() -> Iterator[TimePatch]:
-    """A clock at noon on 15 January 2026 that only tests move."""
+    """Stop the clock at noon on 15 January 2026; only the test moves it."""
     start = Instant.parse_iso("2026-01-15T12:00Z")
     with patch_current_time(start, keep_ticking=False) as patch:
         yield patch

@@ -23,7 +23,7 @@ Call = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The test's own state folder; the acting workspace is the default one."""
+    """Set the test's own state folder; the acting workspace is the default one."""
     for name in ("MOLECULE_WORKSPACE_ID", "MOLECULE_PLUGIN_SOURCES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MOLECULE_HOME", str(tmp_path / "home"))
@@ -32,7 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The state folder of workspaces that run for the whole session."""
+    """Run the workspaces for the whole session; yield their state folder."""
     folder = tmp_path_factory.mktemp("platform")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MOLECULE_HOME", str(folder))
@@ -44,13 +44,13 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def platform(running: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The running workspaces' state folder, which the test uses as its own."""
+    """Set the running workspaces' state folder as the test's own."""
     monkeypatch.setenv("MOLECULE_HOME", str(running))
     return running
 
 
 @pytest.fixture
 def call() -> Call:
-    """A function that calls a handler, with validated arguments and result."""
+    """Return a function that calls a handler and validates arguments and result."""
     specs = load_tool_specs("molecule")
     return lambda tool, **arguments: call_handler(specs[tool], arguments)

@@ -85,7 +85,7 @@ def write_plugin(root: Path, **changes: Any) -> Path:
 
 @pytest.fixture
 def plugin_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder from which plugins can be installed."""
+    """Create a folder from which plugins can be installed."""
     folder = tmp_path / "plugin_source"
     folder.mkdir()
     sources = os.pathsep.join([str(folder), str(config.get_bundled_plugins())])

@@ -70,7 +70,7 @@ class Upstream(ThreadingHTTPServer):
 def make_session_error(
     status: int, code: int = -32001, text: str = "Session not found"
 ) -> Reply:
-    """The reply to an unknown session id, as official servers send it."""
+    """Return the reply of official servers to an unknown session id."""
     error = {"code": code, "message": text}
     body = {"jsonrpc": "2.0", "id": "ID" if status == 200 else None, "error": error}
     return Reply(status, json.dumps(body))

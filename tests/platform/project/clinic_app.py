@@ -24,7 +24,7 @@ app = FastAPI(lifespan=lifespan)
 
 @app.post("/tools/{tool}")
 async def call(tool: str, arguments: dict[str, Any]) -> Any:
-    """What the portal's patients may not do is not there."""
+    """Call a tool as the client `portal`; answer 400 for any error of the tool."""
     response = await REGISTRY.call_tool(tool, arguments, "portal")
     if response.error is not None:
         raise HTTPException(400, response.error)
@@ -33,7 +33,7 @@ async def call(tool: str, arguments: dict[str, Any]) -> Any:
 
 @app.post("/plain/{tool}")
 def call_in_thread(tool: str, arguments: dict[str, Any]) -> Any:
-    """The same from a plain function, which FastAPI runs in a thread."""
+    """Call a tool from a plain function, which FastAPI runs in a thread."""
     response = REGISTRY.call_tool_sync(tool, arguments, "portal")
     if response.error is not None:
         raise HTTPException(400, response.error)

@@ -68,6 +68,12 @@ def review(item: str, tone: str = "plain") -> str:
     return f"Review {item}, {tone}."
 
 
+@mcp.prompt()
+def greeting() -> str:
+    """Greet."""
+    return "Hello."
+
+
 class Stock:
     """Items in stock."""
 
