@@ -68,6 +68,23 @@ def test_mounted_application_checks_hosts_and_tokens(prefix: str) -> None:
     assert '"tools"' in answers[0].text
 
 
+@pytest.mark.usefixtures("environment")
+def test_lifespan_can_run_again_in_new_event_loops() -> None:
+    """Adapters for serverless platforms run one lifespan and loop for each request."""
+    path, variable = CLIENTS[0]
+
+    async def send_request() -> httpx.Response:
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.lifespan(app),
+            httpx.AsyncClient(transport=transport, base_url="http://x") as client,
+        ):
+            return await list_tools(client, path, variable)
+
+    answers = [asyncio.run(send_request()) for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [200] * 3
+
+
 def test_mounted_application_without_its_lifespan_answers_503_with_help() -> None:
     outer = Starlette(routes=[Mount("/platform", app)])
 

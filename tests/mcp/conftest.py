@@ -32,6 +32,12 @@ TOOLS: dict[str, dict[str, Any]] = {
     },
     "echo": {"parameters": {}, "returns": {}},
     "loose": {"parameters": {"type": "object", "properties": {"a": _INTEGER}}},
+    "order": {
+        "handler": "faulty.handlers:echo",
+        "parameters": _object_schema(
+            meta=_object_schema(n=_INTEGER), tags={"type": "array"}
+        ),
+    },
     "refuse": {"parameters": _object_schema(reason={"type": "string"})},
     "fail": {"parameters": _FAILURE},
     "fail_async": {"parameters": _FAILURE},

@@ -112,6 +112,38 @@ def test_arguments_are_an_object_null_or_missing(
     assert ("'isError': False" in answer) == (error is None)
 
 
+@pytest.mark.parametrize("modern", [False, True])
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"meta": '{"n": 1}'}, "`meta` must be an object"),
+        ({"meta": None}, "`meta` must be an object"),
+        ({"meta": {}, "tags": '["a"]'}, "`tags` must be an array"),
+        ({"meta": {}, "tags": ""}, "`tags` must be an array"),
+        ({"meta": {"n": "1"}}, "`meta.n` must be an integer"),
+    ],
+)
+def test_json_text_is_not_an_object_or_array(
+    server: Server, arguments: Any, problem: str, modern: bool
+) -> None:
+    params = {"name": "order", "arguments": arguments}
+    answer = send(server, params, {}, modern=modern).message
+    assert answer["result"]["isError"] and problem in str(answer)
+
+
+@pytest.mark.parametrize("method", ["server/discover", "tools/list"])
+def test_stateless_results_have_a_type_and_cache_hints(
+    server: Server, method: str
+) -> None:
+    """They are required since 2026-07-28; clients of 2025-11-25 get none."""
+    result = send(server, {}, {}, method=method, modern=True).message["result"]
+    assert result["resultType"] == "complete"
+    assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
+    if method == "tools/list":
+        result = send(server, {}, {}, method=method).message["result"]
+        assert not result.keys() & {"resultType", "ttlMs", "cacheScope"}
+
+
 @pytest.mark.parametrize(
     ("method", "params"),
     [

@@ -126,6 +126,31 @@ def test_lock_records_no_variation_for_differing_words(first: str, second: str) 
     assert {change.tool for change in comparison.changes} == {"tool0"}
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("10.0.0.1", "10.0.0.2"),
+        ("10.0.0.1:80", "8.8.8.8:80"),
+        ("2001:db8::1", "2001:db8::2"),
+        ("[::1]:80", "[::2]:80"),
+        ("::ffff:10.0.0.1", "::ffff:8.8.8.8"),
+        ("2001:db8:0:0:0:0:0:1", "2001:db8:0:0:0:0:0:2"),
+        ("https://10.0.0.1/a", "https://8.8.8.8/a"),
+        ("user1@x.example", "user2@x.example"),
+        ("/tmp/a", "/send/all"),
+    ],
+)
+def test_address_or_path_outside_data_folders_may_not_vary(
+    first: str, second: str
+) -> None:
+    old, new = listing(f"Sends to {first} now."), listing(f"Sends to {second} now.")
+    assert compare(old, old, new)[0] == {"tool0"}
+    comparison = compare_listings(
+        make_lock(old, new), read_twice(old, new), ListingOwner("t", "f")
+    )
+    assert {change.tool for change in comparison.changes} == {"tool0"}
+
+
 def test_value_that_the_lock_does_not_list_as_varying_is_a_change() -> None:
     locked = make_lock(listing(TEXT), listing(TEXT))
     live = read_twice(listing(TEXT), listing(TEXT.replace("15", "16")))

@@ -6,12 +6,15 @@ import asyncio
 import contextvars
 import functools
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
 import weakref
+from collections.abc import Callable
 
+import anyio
 import pytest
 
 from toolcast_runtime.core.calls import worker_threads
@@ -24,6 +27,46 @@ async def test_synchronous_handler_runs_in_another_thread() -> None:
     ident, error = await run_in_thread(threading.get_ident)
     assert error is None
     assert ident != threading.get_ident()
+
+
+async def _get_name() -> str:
+    await asyncio.sleep(0)
+    return "inner"
+
+
+def _run_in_new_loop() -> str:
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(_get_name())
+    finally:
+        loop.close()
+
+
+@pytest.mark.parametrize(
+    "run",
+    [lambda: asyncio.run(_get_name()), lambda: anyio.run(_get_name), _run_in_new_loop],
+    ids=["asyncio.run", "anyio.run", "new_event_loop"],
+)
+async def test_synchronous_handler_can_run_an_event_loop(
+    run: Callable[[], str],
+) -> None:
+    """Each loop ends with its call, so that the thread can run further ones."""
+    for _ in range(2):
+        assert await run_in_thread(run) == ("inner", None)
+
+
+@pytest.mark.parametrize(
+    ("run", "error"),
+    [
+        (asyncio.get_running_loop, RuntimeError),
+        (lambda: signal.signal(signal.SIGALRM, signal.SIG_IGN), ValueError),
+    ],
+)
+async def test_main_thread_features_raise_in_a_synchronous_handler(
+    run: Callable[[], object], error: type[Exception]
+) -> None:
+    result, raised = await run_in_thread(run)
+    assert (result, type(raised)) == (None, error)
 
 
 async def test_hanging_calls_do_not_block_a_further_call() -> None:

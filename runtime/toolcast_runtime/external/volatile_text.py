@@ -12,12 +12,15 @@ _DAY_AND_MONTH_NAMES = "|".join(
     if name
 )
 _VOLATILE_TEXT = re.compile(
-    r"(?P<path>(?<![\w:/\\.])(?:file://)?(?:[A-Za-z]:)?(?:[/\\~][\w.+-]+)+[/\\]?)"
+    # An IPv6 address has `::` or eight groups. It is matched first, because its last group can
+    # look like a number.
+    r"(?P<address>(?<![\w:])(?=[\da-fA-F:]*::|(?:[\da-fA-F]{1,4}:){7})[\da-fA-F:.]+)"
+    r"|(?P<path>(?<![\w:/\\.])(?:file://)?(?:[A-Za-z]:)?(?:[/\\~][\w.+-]+)+[/\\]?)"
     r"|(?P<number>(?<![\w@/\\-])\d+(?:[-:.,/T +]?\d+)*"
     r"(?:\ ?(?:ms|s|min|h|%|Z|[ap]m|[AP]M|st|nd|rd|th))?(?![\w@/\\]))"
     rf"|(?P<day>\b(?:{_DAY_AND_MONTH_NAMES})\b)"
 )
-_IP_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?!\d)")
+_IPV4_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?!\d)")
 # First folders of paths that are masked. Other words with slashes, such as `and/or`, may be
 # part of a sentence.
 _DATA_FOLDERS = frozenset(
@@ -41,7 +44,9 @@ def mask_volatile_text(text: str) -> str:
 
 def _mask(match: re.Match[str]) -> str:
     text = match[0]
-    if match.lastgroup == "number" and _IP_ADDRESS.match(text):
+    if match.lastgroup == "address":
+        return text
+    if match.lastgroup == "number" and _IPV4_ADDRESS.match(text):
         return text
     if match.lastgroup == "path" and not _is_data_path(text):
         return text
