@@ -31,6 +31,7 @@ print(json.dumps(loaded))
 """
 
 
+@pytest.mark.slow
 def test_tool_lists_import_no_tool_module_and_no_handler(project_copy: Any) -> None:
     process = project_copy.run("-c", PROGRAM)
     assert process.returncode == 0, process.stderr
