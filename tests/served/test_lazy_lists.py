@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 CODES = (
     "registry.get_mcp_tools_sync('internal')",
     "registry.get_openai_tools_sync('internal')",
