@@ -64,7 +64,7 @@ def test_any_two_versions_can_be_compared_in_both_directions() -> None:
         back_ids = [change.rule.id for change in back]
         # Removed and renamed tools depend on the stability in the old version, and selection
         # cases come from the new version: their changes need not be opposites.
-        one_way = ("tool/", "selection/")
+        one_way: tuple[str, ...] = ("tool/", "selection/")
         if any(i.startswith(ENTRIES) for i in (*ids, *back_ids)):
             # Changes of access to added entries, and of their names in texts, are reported;
             # those of removed entries are not.

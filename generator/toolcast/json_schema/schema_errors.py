@@ -21,8 +21,8 @@ from toolcast_runtime.core.validation.compiled import (
     describe_format,
 )
 from toolcast_runtime.core.validation.explanation import shorten_path
-from toolcast_runtime.core.validation.references import restore_names
 from toolcast_runtime.core.validation.limits import count_max_visits, measure_value
+from toolcast_runtime.core.validation.references import restore_names
 
 from ..parsing.tree import Path
 from ..suggestions import (
