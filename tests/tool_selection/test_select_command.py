@@ -321,16 +321,21 @@ def test_case_for_an_external_tool_is_skipped_and_for_an_unknown_tool_fails(
         assert "there is no tool `print_page`" in result.stdout
 
 
+MANY_WORDS = "open the door of an old house in a quiet street"
+
+
 def test_output_for_sixty_long_tool_names_fits_80_columns(
     make_project: Callable[..., Any],
 ) -> None:
     names = [f"open_{'a' * 90}{number}" for number in range(60)]
-    tools = {name: TOOL.format("Opens a door.") for name in names}
+    tools = {name: TOOL.format(f"{MANY_WORDS.capitalize()}.") for name in names}
     project = make_project(tools, toolset="targets: {registry: {}}\n")
-    result = project.toolcast("select", "open the door")
+    result = project.toolcast("select", MANY_WORDS)
     lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 80 and len(lines) < 50
     assert "open_aaa" in lines[1]
+    # Words that do not fit into the line are cut.
+    assert lines[1].endswith("...")
     assert any("20 more tools" in line for line in lines)
     result = project.toolcast("select", "--coverage", "1")
     assert result.returncode == 1
