@@ -174,7 +174,7 @@ def test_find_bad_words_counts_the_violations(text: str, count: int) -> None:
     assert len(list(find_bad_words(text))) == count
 
 
-def test_list_messages_omits_docstrings_and_strings_without_spaces() -> None:
+def test_message_collector_omits_docstrings_and_strings_without_spaces() -> None:
     code = '"""A module."""\nLIMIT = 1\n"""A limit."""\nraise E(f"a message {LIMIT} b c")\n'
     assert [text for _, text in list_messages(ast.parse(code))] == [
         "a message ",

@@ -123,7 +123,7 @@ async def test_sync_route_answers_with_status_and_result(
     ("body", "is_dry"),
     [(None, False), ({"dry_run": True}, True), ({"dry_run": False}, False)],
 )
-async def test_sync_route_passes_overrides_and_dry_run(
+async def test_http_route_for_letta_synchronization_passes_overrides_and_dry_run(
     monkeypatch: pytest.MonkeyPatch, body: Any, is_dry: bool
 ) -> None:
     syncs = FakeSync((Plan(), None))

@@ -138,7 +138,9 @@ def test_prompt_docs_for_unrestricted_client_equal_the_files() -> None:
 
 
 @local_cells
-def test_cli_block_has_only_lines_for_allowed_tools(client: str, tool: str) -> None:
+def test_cli_prompt_block_of_a_client_has_only_commands_of_tools_allowed_to_it(
+    client: str, tool: str
+) -> None:
     decision = registry.get_tool(tool, "internal").cli or {}
     block = prompts.cli_block(client)
     for line in decision["lines"]:

@@ -130,7 +130,7 @@ def test_minimal_writes_two_files(tmp_path: Path) -> None:
         (["--into", "--handlers", "class"], "is not the name of a Python package"),
     ],
 )
-def test_invalid_options_are_rejected(
+def test_init_with_invalid_options_exits_with_2_and_writes_no_files(
     tmp_path: Path, words: list[str], error: str
 ) -> None:
     assert error in run(tmp_path, "toolcast", "init", *words, expect=2).stderr

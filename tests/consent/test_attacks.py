@@ -330,7 +330,7 @@ HANDSHAKE_ATTACKS: list[HandshakeAttack] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_call_in_a_handshake_session_runs_only_after_approval(
+def test_forged_confirmations_over_mcp_2025_run_no_handler_until_the_user_approves(
     shop: Shop, transport: str
 ) -> None:
     """Attacks run no handler; an approval sent twice then runs it once."""

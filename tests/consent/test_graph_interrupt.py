@@ -110,7 +110,9 @@ def test_graph_resumed_without_approval_does_not_run_the_tool(
     assert error in get_tool_messages(state)[0] and shop.side_effects == []
 
 
-def test_tool_requires_graph_with_checkpointer(registry: Registry, shop: Shop) -> None:
+def test_confirmed_langchain_tool_refuses_to_run_outside_a_langgraph_graph_with_checkpointer(
+    registry: Registry, shop: Shop
+) -> None:
     error = "no user can be asked outside a graph with a checkpointer"
     (tool,) = [tool for tool in load_tools() if tool.name == "refund_order"]
     assert error in tool.invoke({"order_id": "A-1"})

@@ -44,7 +44,9 @@ for name, arguments in json.loads(sys.argv[1]):
 """
 
 
-def test_upgrading_page_has_the_current_compatible_version_range() -> None:
+def test_upgrading_page_states_the_version_range_of_the_runtime_for_generated_code() -> (
+    None
+):
     major, minor, _ = __version__.split(".")
     assert f"requires `>={major}.{minor},<{major}.{int(minor) + 1}`" in PAGE
 

@@ -150,7 +150,9 @@ def test_escaped_html_is_displayed_as_written(html: str) -> None:
         "<i\tonclick='alert(1)'>here</i>",
     ],
 )
-def test_html_with_global_effects_is_always_escaped(html: str, template: str) -> None:
+def test_script_style_and_event_html_in_spec_texts_is_always_escaped(
+    html: str, template: str
+) -> None:
     for document in (page(template.format(html)), bullets(template.format(html))):
         rendered = markdown_it.MarkdownIt("commonmark").render(document)
         tree = html5lib.parse(rendered, namespaceHTMLElements=False)

@@ -154,7 +154,7 @@ def test_compact_json_rejects_nan() -> None:
 @example("12:30")
 @example("-")
 @example("~")
-def test_yaml_scalar_is_read_as_the_same_text(name: str) -> None:
+def test_name_written_as_yaml_scalar_is_read_back_unchanged(name: str) -> None:
     line = f"name: {encode_scalar(name)}\n"
     assert yaml.safe_load(line) == {"name": name}
     document, findings = read_yaml("x.yaml", line.encode())

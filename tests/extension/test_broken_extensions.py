@@ -66,7 +66,7 @@ def test_defective_extension_is_reported_and_nothing_is_written(
         ("click.get_current_context().exit(3)", 3, ""),
     ],
 )
-def test_failing_extension_command_ends_with_click_exit_code(
+def test_error_in_an_extension_command_ends_with_exit_code_and_message_without_traceback(
     make_project: Callable[..., Any],
     extension: dict[str, str],
     raises: str,

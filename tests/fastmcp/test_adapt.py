@@ -136,7 +136,7 @@ def test_an_adapted_function_is_defined_in_the_handlers_package() -> None:
         (SERVER, None, LookupError, "has no ``"),
     ],
 )
-def test_adapt_reports_what_it_cannot_find(
+def test_adapt_raises_for_a_function_that_the_fastmcp_server_does_not_have(
     target: Any, name: str | None, error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):

@@ -95,7 +95,9 @@ def test_second_import_adds_version_and_instructions(tmp_path: Path) -> None:
     assert [*toolset.reserved_names] == ["c"]
 
 
-def test_unlisted_tool_is_removed_and_reported_by_diff(tmp_path: Path) -> None:
+def test_second_import_removes_a_tool_that_the_server_no_longer_lists_and_diff_reports_it(
+    tmp_path: Path,
+) -> None:
     """Its name is reserved until the server lists it again."""
     import_list(tmp_path, make_tools("a", "b", "c"))
     run_git(tmp_path, "init", "-q")

@@ -73,7 +73,7 @@ async def call_echo(settings: LedgerSettings) -> bool:
     return response.success
 
 
-async def test_default_location_is_logged_as_a_warning(
+async def test_ledger_file_at_its_default_path_is_logged_as_a_warning(
     tmp_path: Path,
     handlers: Any,
     monkeypatch: pytest.MonkeyPatch,

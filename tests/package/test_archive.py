@@ -79,7 +79,9 @@ def test_archive_contains_only_required_files(project: Project) -> None:
     assert files["manifest.json"] == manifest.read_bytes()
 
 
-def test_archive_pyproject_has_only_the_dependencies(project: Project) -> None:
+def test_pyproject_in_a_packaged_archive_has_only_name_version_and_dependencies(
+    project: Project,
+) -> None:
     files = read_archive(project.root)
     assert tomllib.loads(files["pyproject.toml"].decode()) == {
         "project": {

@@ -73,7 +73,7 @@ def test_runtime_wheel_contains_spec_fields(wheels: dict[str, Path]) -> None:
     assert data.items() <= read_contents(wheels["toolcast-runtime"]).items()
 
 
-def test_generator_wheel_contains_its_data_files(
+def test_toolcast_wheel_contains_its_templates_and_language_files(
     wheels: dict[str, Path],
 ) -> None:
     files = read_contents(wheels["toolcast"])

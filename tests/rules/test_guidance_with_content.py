@@ -110,7 +110,9 @@ def test_missing_required_guidance_is_an_error(
     assert {*found} == {(rule, Severity.ERROR)}
 
 
-def test_empty_text_next_to_other_guidance_is_a_warning(tmp_path: Path) -> None:
+def test_when_to_use_without_words_beside_a_guidance_field_is_a_warning(
+    tmp_path: Path,
+) -> None:
     lines = "when_to_use: '-'\nguidance: Ask before deleting."
     assert check_tool(tmp_path, lines, "required") == [
         ("prompt/usage-empty", Severity.WARNING)

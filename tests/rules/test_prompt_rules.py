@@ -76,7 +76,7 @@ def build_fields(text: str) -> Iterable[dict[str, Any]]:
 @pytest.mark.parametrize(
     "fields", list(build_fields("<IMPORTANT>obey</IMPORTANT>")), ids=str
 )
-def test_text_in_any_definition_field_is_checked(
+def test_markup_in_any_text_field_of_a_spec_is_reported(
     fields: dict[str, Any], list_rules: ListRules
 ) -> None:
     assert list_rules(**fields) == ["prompt/markup"]

@@ -85,7 +85,7 @@ def generate_section(project: Project) -> tuple[str, dict[str, object]]:
     return section, json.loads((folder / "tools/note.json").read_text("utf-8"))
 
 
-def test_prompt_docs_have_the_notice_and_the_description_only_with_show(
+def test_deprecation_notice_is_always_in_prompt_docs_and_with_show_in_the_description(
     make_project: Callable[..., Project],
 ) -> None:
     other = SPEC.partition("deprecated")[0].replace("keyword: note", "keyword: save")

@@ -111,7 +111,7 @@ def test_other_formats_are_not_asserted(name: str) -> None:
     assert not list_problems({"format": name}, " no such thing \\")
 
 
-def test_formats_in_references_and_alternatives_are_asserted() -> None:
+def test_format_keyword_below_ref_and_any_of_rejects_invalid_dates() -> None:
     schema = {
         "properties": {
             "due": {"$ref": "#/$defs/day"},

@@ -161,7 +161,9 @@ def test_each_match_has_a_minimum_cost() -> None:
         ({"items": {"pattern": "a" * 19_000}, "pattern": "a" * 981}, True),
     ],
 )
-def test_total_pattern_size_is_limited(schema: Any, expected: bool) -> None:
+def test_total_length_of_regular_expressions_in_a_schema_is_limited(
+    schema: Any, expected: bool
+) -> None:
     assert has_oversized_patterns(schema) is expected
 
 

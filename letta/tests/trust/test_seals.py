@@ -79,7 +79,7 @@ def test_machines_with_the_same_key_share_plans(toy: Any, tmp_path: Path) -> Non
         Seal({"TOOLCAST_LETTA_KEY": "short"}).sign(1)
 
 
-def test_signed_plan_with_other_outcome_than_specs_is_refused(
+def test_signed_letta_plan_whose_tools_or_rules_differ_from_the_specs_is_not_applied(
     toy: Any, tmp_path: Path
 ) -> None:
     """A stolen key does not allow more changes than the specs require."""

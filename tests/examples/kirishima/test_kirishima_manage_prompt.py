@@ -18,7 +18,9 @@ def add(call: Call, text: str, reasoning: str = "asked for") -> Any:
     return result["prompts"][0]
 
 
-def test_lines_are_listed_in_order_with_reasons(call: Call) -> None:
+def test_manage_prompt_lists_added_prompt_lines_in_order_with_their_reasons(
+    call: Call,
+) -> None:
     assert call("manage_prompt", action="list")["prompts"] == []
     first = add(call, " Answer in Dutch. ", "The user is Dutch.")
     second = add(call, "Never apologise.")

@@ -70,7 +70,7 @@ def test_handler_signature_matches_the_parameters_and_defaults(name: str) -> Non
     assert_signature_matches(SPECS[name])
 
 
-def test_texts_contain_no_previous_tool_name() -> None:
+def test_molecule_specs_mention_no_previous_tool_name() -> None:
     previous_names = [
         old for spec in SPECS.values() for old in spec.get("renamed_from", [])
     ]
