@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
+import ipaddress
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any, ClassVar
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from generated.kirishima import registry
 from tests.external.conftest import (
@@ -21,6 +28,9 @@ from tests.external.conftest import (
     wait_until,
 )
 from tests.external.servers.http_servers import PersonalServer, run_personal_server
+from toolcast.mcp_client.declared_servers import parse_url_server
+from toolcast.mcp_client.read_server import read_server
+from toolcast.mcp_client.server_listing import ListingError
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import transports
 from toolcast_runtime.external.sdk_logging import (
@@ -179,6 +189,52 @@ async def test_sdk_logs_are_suppressed_only_in_toolcast_tasks(
     await asyncio.create_task(log_in_toolcast_task())
     log_warning("in another task")
     assert [record.message for record in caplog.records] == ["in another task"]
+
+
+def write_certificate(path: Path) -> None:
+    """Write a key and its own certificate for 127.0.0.1, which no authority signed."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    today = datetime.datetime.now(datetime.UTC)
+    addresses = [x509.IPAddress(ipaddress.IPv4Address("127.0.0.1"))]
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(today - datetime.timedelta(days=1))
+        .not_valid_after(today + datetime.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName(addresses), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    key_bytes = key.private_bytes(
+        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path.write_bytes(key_bytes + certificate.public_bytes(pem))
+
+
+async def test_private_certificate_is_accepted_with_ssl_cert_file(
+    open_tools: Open,
+    start_personal_server: StartServer,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """The server and `toolcast import` accept it; both ignore HTTPS_PROXY."""
+    certificate = tmp_path / "certificate.pem"
+    write_certificate(certificate)
+    server = start_personal_server("--certificate", str(certificate))
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    refused = open_tools(ExternalServer("personal", url=server.url))
+    assert await refused.list_tools() == ()
+    with pytest.raises(ListingError, match="CERTIFICATE_VERIFY_FAILED"):
+        await asyncio.to_thread(read_server, parse_url_server(server.url))
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    accepted = open_tools(ExternalServer("personal", url=server.url))
+    names = {tool.name for tool in await accepted.list_tools()}
+    listing = await asyncio.to_thread(read_server, parse_url_server(server.url))
+    assert "lists" in names
+    assert {tool["name"] for tool in listing.tools} == names
 
 
 class InvalidResponseHandler(BaseHTTPRequestHandler):

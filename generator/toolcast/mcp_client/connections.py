@@ -263,8 +263,13 @@ class HttpConnection:
         except httpx2.InvalidURL as error:
             raise ListingError(f"the URL is not valid: {error}") from None
         # Without a timeout here: `read_server` limits the time of each list.
+        # A transport of its own still reads `SSL_CERT_FILE`, as the runtime does; without
+        # `trust_env`, the client ignores proxies and .netrc.
         self._client = httpx2.AsyncClient(
-            headers=dict(self._server.headers), timeout=None, trust_env=False
+            headers=dict(self._server.headers),
+            timeout=None,
+            transport=httpx2.AsyncHTTPTransport(),
+            trust_env=False,
         )
         return self
 

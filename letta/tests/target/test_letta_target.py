@@ -168,6 +168,25 @@ def test_every_command_in_runbooks_is_valid(
     assert seen == {"plan", "apply", "verify", "rollback", "runbook"}
 
 
+def test_first_installation_skips_step_1_and_review_files_are_ignored(
+    tmp_path: Path,
+) -> None:
+    page = (ROOT / "generated/ren/runbook.md").read_text()
+    first_step = page.partition("\n1. ")[2].partition("\n```sh\n")[0]
+    skipped = "Skip this step before the first installation"
+    assert skipped in " ".join(first_step.split())
+    files = sorted(set(re.findall(r" --(?:out|write) (\S+)", page)))
+    assert files == ["letta.blocks.json", "letta.plan.json"]
+    template = (ROOT / "templates/init/gitignore.jinja").read_text()
+    repository = tmp_path / "repository"
+    subprocess.run(["git", "init", "--quiet", str(repository)], check=True)
+    for patterns in (template.partition("\n")[2], (ROOT / ".gitignore").read_text()):
+        (repository / ".gitignore").write_text(patterns)
+        command = ["git", "-C", str(repository), "check-ignore", *files]
+        ran = subprocess.run(command, capture_output=True, text=True)
+        assert ran.stdout.split() == files
+
+
 def test_tool_page_describes_approval_turn_end_and_exclusion(
     generated_project: Any,
 ) -> None:

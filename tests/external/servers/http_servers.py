@@ -21,7 +21,8 @@ class PersonalServer:
     """The server of `personal.py` over HTTP, which can be stopped and started again."""
 
     def __init__(self, port: int, args: tuple[str, ...]) -> None:
-        self.url = f"http://127.0.0.1:{port}/mcp"
+        scheme = "https" if "--certificate" in args else "http"
+        self.url = f"{scheme}://127.0.0.1:{port}/mcp"
         self._port, self._args = port, args
 
     def start(self) -> None:

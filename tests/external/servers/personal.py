@@ -305,6 +305,7 @@ def main() -> None:
     parser.add_argument("--database", default=":memory:")
     parser.add_argument("--token", default="")
     parser.add_argument("--growing", default="")
+    parser.add_argument("--certificate")
     options = parser.parse_args()
     bus = InMemorySubscriptionBus()
     server = make_server(Store(options.database), bus, options.growing)
@@ -327,7 +328,13 @@ def main() -> None:
     app = require_token(
         refuse_discovery(app) if options.sessions else app, options.token
     )
-    config = uvicorn.Config(app, port=options.http, log_level="warning")
+    config = uvicorn.Config(
+        app,
+        port=options.http,
+        log_level="warning",
+        ssl_certfile=options.certificate,
+        ssl_keyfile=options.certificate,
+    )
     uvicorn.Server(config).run()
 
 
