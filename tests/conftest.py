@@ -34,9 +34,13 @@ if threading.current_thread() is threading.main_thread():
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than cores, because many tests wait for child processes."""
-    return (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return more workers than cores, because many tests wait for child processes.
+
+    Most of the slow tests do.
+    """
+    cores = os.cpu_count() or 1
+    return cores * 2 if "slow or" in config.getoption("markexpr") else cores + 1
 
 
 @pytest.hookimpl(wrapper=True)

@@ -296,6 +296,7 @@ async def measure_incomplete_head(
     return time.monotonic() - start
 
 
+@pytest.mark.slow
 async def test_head_timeout_starts_again_after_each_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -158,6 +158,7 @@ def test_default_body_limit_is_four_mebibytes() -> None:
     assert HttpSettings((), "ADMIN", "HOSTS").max_body == 4 * 1024 * 1024
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("host", ["[::1]", "::1"])
 def test_ipv6_listen_address_may_have_brackets(host: str) -> None:
     with run_server("--local-tools", "--host", host) as server:
@@ -167,6 +168,7 @@ def test_ipv6_listen_address_may_have_brackets(host: str) -> None:
             assert connection.recv(100).startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("seconds", [1, 0])
 def test_idle_connection_is_closed_after_the_keep_alive_time(seconds: int) -> None:
     with (
@@ -181,6 +183,7 @@ def test_idle_connection_is_closed_after_the_keep_alive_time(seconds: int) -> No
         assert seconds - 0.5 < time.monotonic() - begin < seconds + 3
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize(
     ("settings_json", "error"),
     [

@@ -146,6 +146,7 @@ def test_source_folder_is_added_to_a_new_workspace(project: Path) -> None:
     run_toolcast(project, "generate")
 
 
+@pytest.mark.slow
 def test_factory_without_parameters_is_called(project: Path) -> None:
     import_server(project, "plain_shop.server:make_server")
     assert "title: Made" in (project / "specs/shop/toolset.yaml").read_text("utf-8")

@@ -317,6 +317,7 @@ def test_verify_compares_a_live_servers_result_options(project: Project) -> None
     assert done.returncode == 1 and "items.id" in done.stdout
 
 
+@pytest.mark.slow
 def test_call_to_a_live_server_prints_the_note_to_stderr(project: Project) -> None:
     command = f"{sys.executable} -m casting.toy.mcp_server"
     done = project.toolcast("call", "list_notes", "offset:=5", "--mcp-stdio", command)

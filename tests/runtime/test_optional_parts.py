@@ -300,6 +300,7 @@ asyncio.run(serve())
 
 
 @pytest.mark.rows(1)
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("at_once", [True, False])
 def test_server_with_oauth_does_not_start_without_the_oauth_package(
     tmp_path: Path, at_once: bool

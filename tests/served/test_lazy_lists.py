@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 CODES = (
     "registry.get_mcp_tools_sync('internal')",
     "registry.get_openai_tools_sync('internal')",
@@ -31,6 +33,7 @@ print(json.dumps(loaded))
 """
 
 
+@pytest.mark.slow
 def test_tool_lists_import_no_tool_module_and_no_handler(project_copy: Any) -> None:
     process = project_copy.run("-c", PROGRAM)
     assert process.returncode == 0, process.stderr

@@ -1,7 +1,7 @@
 """Generated types of the corpus's tools accept the valid values of their schemas.
 
 `tests/corpus/test_generated_code_is_clean.py` checks the same modules with mypy. Every
-fourth tool is tested; all are with `TOOLCAST_VALUES=2`, the number of values for each
+eighth tool is tested; all are with `TOOLCAST_VALUES=2`, the number of values for each
 schema. `TOOLCAST_CORPUS=FOLDER` adds lists.
 """
 
@@ -26,7 +26,7 @@ from toolcast_runtime.core.definitions.tool import distinct_name, module_name
 from toolcast_runtime.values.annotated_types import class_name
 
 # The tools of a list are similar, and all of them would take two minutes.
-_STEP = 1 if "TOOLCAST_VALUES" in os.environ else 4
+_STEP = 1 if "TOOLCAST_VALUES" in os.environ else 8
 _FEW_EXAMPLES = settings(
     max_examples=int(os.environ.get("TOOLCAST_VALUES", "2")),
     deadline=None,

@@ -70,6 +70,15 @@ def test_content_block_problems_are_listed(
         assert found == [f"block 2: {problem}" for problem in problems]
 
 
+@pytest.mark.parametrize("name", ["012", "12", "0", "00", "a/b", "~1", "\u0661"])
+def test_property_with_a_boolean_schema_is_reported_by_its_name(name: str) -> None:
+    """A name of digits stays a string in the path."""
+    schema = {"type": "object", "properties": {name: False, "x": {}}}
+    definition = {"name": "con", "inputSchema": schema}
+    (refusal,) = check_tool_definition(definition, "2025-11-25")
+    assert refusal.path == ("inputSchema", "properties", name)
+
+
 def test_at_most_10_content_problems_are_listed() -> None:
     assert check_content({}) == ["it must be an array of content blocks"]
     assert len(check_content([1] * 10)) == 10

@@ -22,6 +22,7 @@ from toolcast_runtime.core.validation.compiled import (
 )
 from toolcast_runtime.core.validation.explanation import shorten_path
 from toolcast_runtime.core.validation.limits import count_max_visits, measure_value
+from toolcast_runtime.core.validation.references import restore_names
 
 from ..parsing.tree import Path
 from ..suggestions import (
@@ -143,10 +144,13 @@ def _list_engine_errors(
             validator.validate(value)
         except jsonschema_rs.ValidationError as error:
             errors = (error,)
-    return filter(None, map(_convert_error, errors))
+    converted = (_convert_error(error, value) for error in errors)
+    return (error for error in converted if error is not None)
 
 
-def _convert_error(error: jsonschema_rs.ValidationError) -> ValidationError | None:
+def _convert_error(
+    error: jsonschema_rs.ValidationError, value: Any
+) -> ValidationError | None:
     """Convert an error of jsonschema-rs to an error of `jsonschema`.
 
     None if a pattern reached the match limit of the engine.
@@ -156,7 +160,7 @@ def _convert_error(error: jsonschema_rs.ValidationError) -> ValidationError | No
     kind: Any = error.kind
     details = kind.as_dict()
     if kind.name == "propertyNames":
-        name_error = _convert_error(details["error"])
+        name_error = _convert_error(details["error"], value)
         if name_error is not None and isinstance(name_error.instance, str):
             name_error.path.append(name_error.instance)
         return name_error
@@ -165,7 +169,7 @@ def _convert_error(error: jsonschema_rs.ValidationError) -> ValidationError | No
     return jsonschema.ValidationError(
         error.message,
         validator=kind.name,
-        path=error.instance_path,
+        path=restore_names(value, error.instance_path),
         instance=error.instance,
         validator_value=next(iter(details.values()), None),
         schema_path=error.schema_path,

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from .compiled import build_validator
+from .references import restore_names
 
 REVISIONS = ("2025-11-25", "2026-07-28")
 """The last protocol version with an initialize handshake, and the first one without."""
@@ -169,7 +170,8 @@ def _check_type(revision: str, name: str, value: Any) -> Iterator[Refusal]:
     """Yield the problems of a value with a type of a protocol version's schema."""
     for error in _get_validator(revision, name).iter_errors(value):
         kind: Any = error.kind
-        path, keyword, details = tuple(error.instance_path), kind.name, kind.as_dict()
+        keyword, details = kind.name, kind.as_dict()
+        path = restore_names(value, error.instance_path)
         if keyword == "required":
             yield Refusal((*path, details["property"]), "is missing")
         elif keyword == "type":

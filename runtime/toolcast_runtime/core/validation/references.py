@@ -336,6 +336,34 @@ def resolve_pointer(base: Any, pointer: str) -> tuple[str | int, ...] | None:
     return tuple(path)
 
 
+def restore_names(value: Any, path: Iterable[str | int]) -> tuple[str | int, ...]:
+    """Return a path of a jsonschema-rs error with the names of properties as strings.
+
+    jsonschema-rs returns a name of digits as a number: `012` as 12.
+
+    Args:
+        value: the value that contains the path.
+        path: the path of the error.
+    """
+    steps = list[str | int]()
+    for step in path:
+        if isinstance(value, Mapping):
+            step = _find_name(value, step)
+            value = value.get(step)
+        elif isinstance(value, (list, tuple)) and isinstance(step, int):
+            value = value[step] if step < len(value) else None
+        steps.append(step)
+    return tuple(steps)
+
+
+def _find_name(value: Mapping[str, Any], step: str | int) -> str:
+    name = str(step)
+    if name in value or isinstance(step, str):
+        return name
+    same = (key for key in value if key.lstrip("0") == name.lstrip("0"))
+    return next(filter(str.isdecimal, same), name)
+
+
 def _follow_pointer(base: Any, pointer: str) -> Any:
     """Return the value that a JSON pointer leads to; None if it leads nowhere."""
     path = resolve_pointer(base, pointer)
