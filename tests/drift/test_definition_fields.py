@@ -58,7 +58,7 @@ SPECS = {
     "excluded": "summary: Is no command.",
     "commented": "cli: {keyword: note, comment: Notes., usage: ''}",
     "silent": "cli: {keyword: null, reason: It asks a person.}",
-    "refused": "annotations: {readOnlyHint: 'yes'}",
+    "refused": "annotations: {title: null}",
 }
 HANDLERS = """\
 from collections.abc import Iterator

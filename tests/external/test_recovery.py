@@ -216,6 +216,14 @@ async def test_restarted_python_server_answers_the_next_call(
 
 
 HTTP_ERRORS = {
+    "302": (
+        Reply(302, "", (("Location", "https://login.example/?a=1"),)),
+        "HTTP 302 Found: redirect to https://login.example/?a=1",
+    ),
+    "307": (
+        Reply(307, "moved", (("Location", "http://127.0.0.1:9/mcp"),)),
+        "HTTP 307 Temporary Redirect: redirect to http://127.0.0.1:9/mcp",
+    ),
     "400": (Reply(400, "no"), "HTTP 400 Bad Request: no"),
     "401": (Reply(401, '{"error": "expired"}'), 'HTTP 401 Unauthorized: {"error": "ex'),
     "403": (

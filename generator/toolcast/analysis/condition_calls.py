@@ -34,6 +34,8 @@ _UNSAMPLED_KEYWORDS = frozenset(
 )
 """Keywords for which a matching value may exist although no sample matches."""
 _OMITTED = object()
+_ITEM = "[]"
+"""Step of a path to the first item of an array."""
 _SEPARATE_KEYWORDS = frozenset(
     "type properties required additionalProperties $schema $defs definitions"
     " title description $comment examples".split()
@@ -111,7 +113,7 @@ def evaluate_condition(
     has_calls = is_satisfiable = False
     skipped: set[str] = set()
     defaults = {
-        ".".join(path): (path, default)
+        ".".join(path).replace(f".{_ITEM}", _ITEM): (path, default)
         for path, default in sampler.list_defaults([parameters])
         if path[0] in values
     }
@@ -175,6 +177,9 @@ def _replace_member(value: Any, path: tuple[str, ...], member: Any) -> Any:
     None means that the value has no object that could contain the member.
     """
     head, *rest = path
+    if head == _ITEM and isinstance(value, list) and value:
+        item = _replace_member(value[0], tuple(rest), member)
+        return None if item is None else [item, *value[1:]]
     if not isinstance(value, dict):
         return None
     if rest:
@@ -287,9 +292,12 @@ class _Sampler:
     def list_defaults(
         self, schemas: list[Any], path: tuple[str, ...] = ()
     ) -> Iterator[tuple[tuple[str, ...], Any]]:
-        """Yield the path and the default of each property, also in objects."""
+        """Yield the path and the default of each property, also in objects and items."""
         names = sorted(self.list_names(schemas))
+        items = [p["items"] for p in self.list_parts(schemas, False) if "items" in p]
         self._remaining -= 1
+        if items and path and self._remaining > 0 and len(path) < _MAX_DEPTH:
+            yield from self.list_defaults(items, (*path, _ITEM))
         for name in names if self._remaining > 0 and len(path) < _MAX_DEPTH else ():
             members = self.list_members(schemas, name, False)
             for part in self.list_parts(members, False):

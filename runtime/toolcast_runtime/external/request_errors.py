@@ -25,7 +25,7 @@ _VERSION_ERROR_CODES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HttpFailure:
-    """HTTP response with an error status.
+    """HTTP response with an error status, or a redirect that is not followed.
 
     Attributes:
         status: the HTTP status.
@@ -86,8 +86,9 @@ async def record_failure(response: httpx2.Response) -> None:
     failures = HTTP_FAILURES.get()
     if failures is None or response.request.method != "POST":
         return
+    # A redirect that is followed is removed by the next response.
     failures.clear()
-    if not response.is_error:
+    if not (response.is_error or response.has_redirect_location):
         return
     # Ignore errors while reading the body, because an exception in this hook would end the
     # session.
@@ -98,7 +99,10 @@ async def record_failure(response: httpx2.Response) -> None:
     message = None
     with suppress(ValueError):
         message = types.jsonrpc_message_adapter.validate_json(body, by_name=False)
-    if isinstance(message, types.JSONRPCError):
+    if response.has_redirect_location:
+        # A login page, for example, after the session of a proxy has expired.
+        text = f"redirect to {response.headers['location']}"
+    elif isinstance(message, types.JSONRPCError):
         text = message.error.message
     elif response.headers.get("content-type", "").startswith("text/html"):
         # An HTML page, usually of a reverse proxy, is no useful error message.
