@@ -27,6 +27,17 @@ SERVERS = {
 OLDER_LIBRARIES = {"fastmcp-3": ("fastmcp==3.4.11",), "sdk-1": ("mcp==1.30.0",)}
 """Packages of environments whose servers are imported, but not served."""
 _COMMON = ("mcp==2.3.0", "jsonschema-rs>=0.61,<0.70")
+# The runtime's extras `testing`, `cli` and `langchain`.
+_EXTRAS = (
+    "pytest>=8.3,<10",
+    "pyyaml>=6.0.2,<7",
+    "click>=8.1,<9",
+    "langchain-core>=1.7,<2",
+)
+_ENVIRONMENTS = {
+    **{name: (*own, *_COMMON, *_EXTRAS) for name, (_, own) in SERVERS.items()},
+    **OLDER_LIBRARIES,
+}
 
 
 def get_folder(name: str) -> Path:
@@ -41,21 +52,25 @@ def get_python(name: str) -> Path:
 
 
 def is_installed(name: str) -> bool:
-    """Return whether an environment is complete."""
-    return (get_folder(name) / "complete").exists()
+    """Return whether an environment has its packages."""
+    complete = get_folder(name) / "complete"
+    # The packages change: an earlier environment may lack some.
+    return complete.exists() and complete.read_text("utf-8").split() == [
+        *_ENVIRONMENTS[name]
+    ]
 
 
 def main() -> int:
     """Install what is missing; return 1 if something cannot be installed."""
     code = 0
-    environments = {name: (*own, *_COMMON) for name, (_, own) in SERVERS.items()}
-    for name, packages in {**environments, **OLDER_LIBRARIES}.items():
+    for name, packages in _ENVIRONMENTS.items():
         folder, pip = get_folder(name), [str(get_python(name)), "-m", "pip", "install"]
-        touch = "import pathlib, sys; pathlib.Path(sys.argv[1]).touch()"
+        write = "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text(sys.argv[2])"
+        complete = str(folder / "complete")
         commands = [
             [sys.executable, "-m", "venv", str(folder)],
             [*pip, "--quiet", *packages],
-            [sys.executable, "-c", touch, str(folder / "complete")],
+            [sys.executable, "-c", write, complete, " ".join(packages)],
         ]
         code |= install_if_missing(folder, partial(is_installed, name), commands)
     return code

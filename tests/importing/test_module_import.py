@@ -152,6 +152,36 @@ def test_factory_without_parameters_is_called(project: Path) -> None:
     assert "title: Made" in (project / "specs/shop/toolset.yaml").read_text("utf-8")
 
 
+@pytest.mark.parametrize(
+    ("folder", "marker", "is_untyped"),
+    [
+        ("site-packages", "", True),
+        ("site-packages", "sdk_shop/py.typed", False),
+        ("site-packages", "sdk_shop-stubs/server.pyi", False),
+        ("source", "", False),
+    ],
+)
+@pytest.mark.rows(1)
+def test_import_of_an_untyped_package_passes_mypy(
+    tmp_path: Path, folder: str, marker: str, is_untyped: bool
+) -> None:
+    """`mypy --strict` reports imports of installed packages without `py.typed`."""
+    source = tmp_path / "environment" / folder
+    shutil.copytree(SERVERS / "sdk_shop", source / "sdk_shop")
+    if marker:
+        (source / marker).parent.mkdir(exist_ok=True)
+        (source / marker).touch()
+    project = tmp_path / "project"
+    project.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(source))
+        import_server(project, "sdk_shop.server")
+    text = (project / "handlers/shop.py").read_text("utf-8")
+    comment = "  # type: ignore[import-untyped, unused-ignore]" if is_untyped else ""
+    for module in ("sdk_shop.catalog", "sdk_shop.server"):
+        assert f"import {module}{comment}\n" in text
+
+
 @pytest.mark.rows(2)
 @pytest.mark.parametrize(
     ("text", "reference", "message"),

@@ -27,6 +27,8 @@ _DEFAULT_PACKAGE = "handlers"
 _MAX_MODULE_BYTES = 2 << 20
 _RESERVED_NAMES = ("adapt", "adapt_lifespan", "lifespan")
 _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# `unused-ignore`: the package can get type information, or mypy's settings can ignore it.
+_UNTYPED_COMMENT = "  # type: ignore[import-untyped, unused-ignore]"
 _IS_METHOD = "it is a method of an object that only the server has"
 _IS_UNKNOWN = "its function cannot be imported by name"
 
@@ -378,7 +380,10 @@ class _ModuleWriter:
         """Return the module's text."""
         server = self._server
         imports = ["from __future__ import annotations\n", "from typing import Any\n"]
-        imports += [f"import {module}" for module in sorted(self._modules)]
+        untyped = server.untyped_modules if server is not None else ()
+        for module in sorted(self._modules):
+            comment = _UNTYPED_COMMENT if module in untyped else ""
+            imports.append(f"import {module}{comment}")
         helpers = ["adapt"] if self._targets else []
         if self.has_lifespan:
             helpers.append("adapt_lifespan")

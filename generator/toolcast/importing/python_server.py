@@ -57,6 +57,8 @@ class PythonServer(NamedTuple):
         is_supported: whether the functions can be handlers: FastMCP 4 and SDK 2.
         has_lifespan: whether the server has a lifespan of its own.
         functions: the functions; empty for unsupported versions.
+        untyped_modules: modules of the server and functions that type checkers skip: they
+            are installed without type information.
     """
 
     module: str
@@ -67,6 +69,7 @@ class PythonServer(NamedTuple):
     is_supported: bool
     has_lifespan: bool
     functions: tuple[ServerFunction, ...]
+    untyped_modules: Sequence[str] = ()
 
     @property
     def expression(self) -> str:

@@ -20,6 +20,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 _SERVER_CLASSES = {
@@ -28,6 +29,7 @@ _SERVER_CLASSES = {
     ("mcp.server.fastmcp.server", "FastMCP"): "mcp",
 }
 _SUPPORTED_VERSIONS = {"fastmcp": 4, "mcp": 2}
+_INSTALL_FOLDERS = ("site-packages", "dist-packages")
 
 
 class ServerError(Exception):
@@ -198,16 +200,20 @@ def _get_server(module: Any, name: str, attribute: str) -> Found:
     return Found(server, library, attribute, True)
 
 
-def describe(found: Found, registrations: list[Registration]) -> dict[str, Any]:
+def describe(
+    found: Found, module: str, registrations: list[Registration]
+) -> dict[str, Any]:
     """Return the library, the lifespan and the functions of a server.
 
     Args:
+        module: the name of the module that provides the server.
         registrations: see `record_registrations`; used for SDK servers.
     """
     release = version(found.library)
     major = int(release.partition(".")[0])
     is_supported = major >= _SUPPORTED_VERSIONS[found.library]
     functions = list(_list_functions(found, registrations)) if is_supported else []
+    modules = {module, *(function["module"] for function in functions)}
     return {
         "library": found.library,
         "version": release,
@@ -216,7 +222,20 @@ def describe(found: Found, registrations: list[Registration]) -> dict[str, Any]:
         "is_factory": found.is_factory,
         "has_lifespan": is_supported and _has_lifespan(found),
         "functions": functions,
+        "untyped_modules": sorted(filter(_is_untyped, modules)),
     }
+
+
+def _is_untyped(name: str) -> bool:
+    """Return whether a module is installed without `py.typed` and stubs (PEP 561)."""
+    file = getattr(sys.modules.get(name), "__file__", None) or ""
+    for folder in Path(file).parents:
+        if folder.name in _INSTALL_FOLDERS:
+            stubs = name.partition(".")[0] + "-stubs"
+            return not (folder / stubs).is_dir()
+        if (folder / "py.typed").exists():
+            return False
+    return False
 
 
 def _has_lifespan(found: Found) -> bool:
@@ -298,7 +317,9 @@ def main(command: str, reference: str) -> int:
     try:
         registrations = record_registrations() if command == "describe" else []
         found = find_server(reference)
-        answer = describe(found, registrations) if command == "describe" else {}
+        module = reference.partition(":")[0]
+        is_description = command == "describe"
+        answer = describe(found, module, registrations) if is_description else {}
     except ServerError as error:
         answer = {"error": str(error), "help": error.help}
     if command == "describe" or "error" in answer:
