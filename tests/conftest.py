@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.git_command import run_git
 from tests.program import toolcast
 from tests.repository import copy_project
 
@@ -200,7 +201,7 @@ def project_copy(tmp_path: Path) -> Project:
     root.mkdir()
     copy_project(root, "generated", "examples")
     for args in (["init", "--quiet"], ["add", "--force", "generated"]):
-        subprocess.run(["git", *args], cwd=root, check=True, capture_output=True)
+        run_git(root, *args)
     return Project(root)
 
 

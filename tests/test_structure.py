@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.git_command import run_git
 from tests.module_graph import (
     DISTRIBUTIONS,
     ROOT,
@@ -389,10 +389,8 @@ def test_test_paths_in_the_makefile_exist() -> None:
 
 
 def test_no_committed_file_contains_the_repository_or_home_path() -> None:
-    done = subprocess.run(
-        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
-    )
-    files = [ROOT / name for name in done.stdout.decode().split("\0") if name]
+    names = run_git(ROOT, "ls-files", "-z").split("\0")
+    files = [ROOT / name for name in names if name]
     paths = [str(ROOT), f"{Path.home()}/"]
     assert_none(
         str(file.relative_to(ROOT))

@@ -13,6 +13,7 @@ import pytest
 
 from tests.commands.run_module import run
 from tests.commands.test_help_widths import find_broken_lines
+from tests.git_command import run_git
 from tests.repository import ROOT, copy_project
 from toolcast.commands.generate.watch import find_watched_paths
 from toolcast.model.loading import load_workspace
@@ -70,7 +71,7 @@ def test_remove_lists_letta_fields_that_name_the_tool(
         handlers="def note(): ...\n",
     )
     for words in (["init", "-q"], ["add", "."]):
-        subprocess.run(["git", *words], cwd=project.root, check=True)
+        run_git(project.root, *words)
     done = project.toolcast("remove", "search", "--without-notice", "--ignore-mentions")
     assert done.returncode == 0, done.stderr
     assert "`letta.agents.helper.ends_turn[0]` refers to `search`" in done.stdout

@@ -13,7 +13,7 @@ import pytest
 
 from tests.catalog.reading import Page, read_page
 from tests.conftest import ROOT
-from tests.diff.git_command import run_git
+from tests.git_command import run_git
 from tests.program import toolcast
 from toolcast.model.loading import load_workspace
 

@@ -15,7 +15,7 @@ from benchmarks.workspaces import make_real_project
 from tests.catalog.browser_setup import find_chromium, get_axe_script
 from tests.catalog.test_catalog_page import HOSTILE, build_spec
 from tests.conftest import ROOT
-from tests.diff.git_command import run_git
+from tests.git_command import run_git
 from tests.program import toolcast
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 from tests.diff.reports.layout import validate_sarif
+from tests.git_command import run_git
 from tests.program import toolcast
 from toolcast import __version__
 
@@ -49,7 +50,7 @@ def test_action_yml_is_valid_against_the_github_action_schema() -> None:
 def test_workflow_created_by_init_is_valid_against_the_github_schema(
     tmp_path: Path, subfolder: str
 ) -> None:
-    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    run_git(tmp_path, "init", "--quiet")
     project = tmp_path / subfolder
     project.mkdir(parents=True, exist_ok=True)
     assert toolcast(project, "init", "--name", "demo").returncode == 0
@@ -79,16 +80,6 @@ def test_action_and_ci_page_pin_the_current_version() -> None:
     page = (ROOT / "docs" / "ci.md").read_text("utf-8")
     assert f"uses: toolcast/toolcast@v{major}.{minor}\n" in page
     assert f"rev: v{major}.{minor}.{patch}\n" in page
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git with a test identity and return its output."""
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
-    result = subprocess.run(
-        ["git", *identity, *arguments], cwd=folder, capture_output=True, text=True
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout.strip()
 
 
 class Runner:
@@ -146,16 +137,16 @@ def runner(tmp_path: Path) -> Runner:
     origin, work = tmp_path / "origin", tmp_path / "work"
     project = origin / "agent"
     project.mkdir(parents=True)
-    git(origin, "init", "--quiet", "-b", "main")
+    run_git(origin, "init", "--quiet", "-b", "main")
     assert toolcast(project, "init", "--name", "demo").returncode == 0
     assert toolcast(project, "generate").returncode == 0
-    git(origin, "add", ".")
-    git(origin, "commit", "--quiet", "-m", "base")
-    git(tmp_path, "clone", "--quiet", str(origin), str(work))
+    run_git(origin, "add", ".")
+    run_git(origin, "commit", "--quiet", "-m", "base")
+    run_git(tmp_path, "clone", "--quiet", str(origin), str(work))
     (work / "agent/specs/demo/count_words.yaml").unlink()
     shutil.rmtree(work / "agent/generated/demo")
     assert toolcast(work / "agent", "generate").returncode == 0
-    git(work, "commit", "--quiet", "-am", "Remove the tool")
+    run_git(work, "commit", "--quiet", "-am", "Remove the tool")
     return Runner(tmp_path, work / "agent")
 
 
@@ -222,7 +213,7 @@ def test_pull_request_gets_annotations_summary_sarif_and_one_updated_comment(
 def test_shallow_checkout_fails_and_suggests_fetch_depth_0(runner: Runner) -> None:
     shallow = runner.folder / "shallow"
     url = f"file://{runner.project.parent}"
-    git(runner.folder, "clone", "--quiet", "--depth", "1", url, str(shallow))
+    run_git(runner.folder, "clone", "--quiet", "--depth", "1", url, str(shallow))
     runner.project = shallow / "agent"
     code, output = runner.run("Check and diff", {**DIFF, "BASE": "release"})
     assert code == 0
@@ -239,7 +230,7 @@ def test_shallow_checkout_fails_and_suggests_fetch_depth_0(runner: Runner) -> No
 @pytest.mark.slow
 @needs_jq
 def test_push_is_compared_with_the_commit_before_it(runner: Runner) -> None:
-    before = git(runner.project, "rev-parse", "HEAD~1")
+    before = run_git(runner.project, "rev-parse", "HEAD~1")
     code, _ = runner.run("Check and diff", {**DIFF, "BASE": "", "BEFORE": before})
     assert code == 0 and runner.outputs["failing"] == "1"
     new_branch = {**DIFF, "BEFORE": "0" * 40, "FAIL_ON": "none"}
@@ -289,8 +280,8 @@ def plant_programs(checkout: Path, evidence: Path) -> None:
     )
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
     (project / "big.bin").write_text(pointer)
-    git(checkout, "add", "--force", ".")
-    git(checkout, "commit", "--quiet", "-m", "Plant programs")
+    run_git(checkout, "add", "--force", ".")
+    run_git(checkout, "commit", "--quiet", "-m", "Plant programs")
     # Steps before the action can leave settings and hooks in the checkout itself.
     config = checkout / ".git/config"
     config.write_text(
@@ -310,7 +301,7 @@ def test_action_executes_no_code_from_the_pull_request(
     for name in ("PYTHONPATH", "MYPYPATH"):
         monkeypatch.setenv(name, f".{os.pathsep}{runner.project}")
     evidence = runner.folder / "evidence"
-    previous = git(runner.project, "rev-parse", "HEAD~1")
+    previous = run_git(runner.project, "rev-parse", "HEAD~1")
     plant_programs(runner.project.parent, evidence)
     install = ACTION["inputs"]["install"]["default"]
     # The package is already installed; pip must not download another version.
@@ -414,12 +405,12 @@ def test_generate_input_lets_projects_without_committed_outputs_pass(
     """Imported specs, for example, have no generated files in the repository."""
     project = tmp_path / "work"
     project.mkdir()
-    git(project, "init", "--quiet", "-b", "main")
+    run_git(project, "init", "--quiet", "-b", "main")
     tool = {"name": "a", "description": "Does a.", "inputSchema": {"type": "object"}}
     (project / "list.json").write_text(json.dumps([tool]))
     assert toolcast(project, "import", "list.json", "--toolset", "a").returncode == 0
-    git(project, "add", ".")
-    git(project, "commit", "--quiet", "-m", "base")
+    run_git(project, "add", ".")
+    run_git(project, "commit", "--quiet", "-m", "base")
     runner = Runner(tmp_path, project)
     inputs = {**DIFF, "AGAINST": "HEAD", "GENERATE": generate}
     assert runner.run("Check and diff", inputs)[0] == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.test_action import git
+from tests.git_command import run_git
 from tests.program import toolcast
 
 ROOT = Path(__file__).parents[2]
@@ -37,9 +37,9 @@ def hooks(tmp_path: Path) -> Path:
     folder = tmp_path / "hooks"
     folder.mkdir()
     shutil.copy(ROOT / ".pre-commit-hooks.yaml", folder)
-    git(folder, "init", "--quiet")
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "-m", "hooks")
+    run_git(folder, "init", "--quiet")
+    run_git(folder, "add", ".")
+    run_git(folder, "commit", "--quiet", "-m", "hooks")
     return folder
 
 
@@ -48,14 +48,14 @@ def make_repository(tmp_path: Path, hooks: Path, subfolder: str) -> Path:
     repository = tmp_path / "repository"
     project = repository / subfolder
     project.mkdir(parents=True)
-    git(repository, "init", "--quiet")
+    run_git(repository, "init", "--quiet")
     assert toolcast(project, "init", "--name", "demo").returncode == 0
     assert toolcast(project, "generate").returncode == 0
     args = f"--project, {subfolder}" if subfolder else ""
-    rev = git(hooks, "rev-parse", "HEAD")
+    rev = run_git(hooks, "rev-parse", "HEAD")
     text = CONFIG.format(hooks=hooks, rev=rev, args=args)
     (repository / ".pre-commit-config.yaml").write_text(text)
-    git(repository, "add", ".")
+    run_git(repository, "add", ".")
     return repository
 
 
@@ -89,16 +89,16 @@ def test_hooks_regenerate_changed_specs_and_reject_invalid_ones(
 
     spec = repository / subfolder / "specs" / "demo" / "count_words.yaml"
     spec.write_text(spec.read_text().replace("Count the words", "Number the words"))
-    git(repository, "add", ".")
+    run_git(repository, "add", ".")
     code, output = run_pre_commit(repository, tmp_path)
     assert code == 1
     # Both hooks pass after the regenerated files are staged.
     assert "files were modified by this hook" in output
-    git(repository, "add", ".")
+    run_git(repository, "add", ".")
     assert run_pre_commit(repository, tmp_path)[0] == 0
 
     spec.write_text(spec.read_text().replace("title:", "titel:"))
-    git(repository, "add", ".")
+    run_git(repository, "add", ".")
     code, output = run_pre_commit(repository, tmp_path)
     assert code == 1
     assert "spec/unknown-key" in output and "did you mean `title`" in output

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.git_command import run_git
 from tests.program import toolcast
 from toolcast.rendering.renderer import create_environment
 
@@ -109,6 +110,6 @@ def clone(
     assert clone.run("schema", "--write").returncode == 0
     assert clone.run("generate").returncode == 0
     assert clone.run("check").returncode == 0
-    subprocess.run(["git", "init", "--quiet"], cwd=clone.root, check=True)
-    subprocess.run(["git", "add", "."], cwd=clone.root, check=True)
+    run_git(clone.root, "init", "--quiet")
+    run_git(clone.root, "add", ".")
     yield clone

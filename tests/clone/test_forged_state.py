@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.git_command import run_git
 from toolcast import up_to_date
 
 from .conftest import Clone
@@ -85,7 +85,7 @@ def test_forged_git_index_permits_overwriting_only_outputs(clone: Clone) -> None
     """Files that git has can be restored, so edited outputs are overwritten."""
     edited = edit_generated_file(clone)
     (clone.root / "notes.py").write_text("# mine\n", encoding="utf-8")
-    subprocess.run(["git", "add", "."], cwd=clone.root, check=True)
+    run_git(clone.root, "add", ".")
     before = clone.read_outside()
     assert clone.run("generate").returncode == 0
     assert clone.read_outside() == before

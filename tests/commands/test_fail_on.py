@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.test_action import DIFF, Runner, git, needs_jq
+from tests.ci.test_action import DIFF, Runner, needs_jq
 from tests.commands.run_module import run
 from tests.conftest import Project
+from tests.git_command import run_git
 
 TODO = "description: 'TODO: say it.'\nparameters: {type: object}\n"
 
@@ -76,11 +77,11 @@ def test_previous_name_in_this_repository_is_reported(project_copy: Project) -> 
 def test_github_action_uses_the_fail_on_setting(tmp_path: Path) -> None:
     project = tmp_path / "work"
     project.mkdir()
-    git(project, "init", "--quiet", "-b", "main")
+    run_git(project, "init", "--quiet", "-b", "main")
     run(project, "toolcast", "init", "--name", "demo")
     run(project, "toolcast", "generate")
-    git(project, "add", ".")
-    git(project, "commit", "--quiet", "-m", "base")
+    run_git(project, "add", ".")
+    run_git(project, "commit", "--quiet", "-m", "base")
     spec = project / "specs/demo/count_words.yaml"
     spec.write_text(spec.read_text().replace("section: text", "section: text  #"))
     spec.write_text(spec.read_text().replace("  Pass the text itself", "  TODO: Pass"))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from tests.git_command import run_git
 
 Make = Callable[..., Any]
 BARE = "summary: Do nothing.\nparameters: {type: object}\n"
@@ -29,13 +30,13 @@ def test_annotation_paths_include_the_project_subfolder(
 ) -> None:
     project = make_project({"a": BARE}, at="mono/services/agent")
     mono = project.root.parents[1]
-    subprocess.run(["git", "init", "--quiet"], cwd=mono, check=True)
+    run_git(mono, "init", "--quiet")
     assert list_annotated_files(project, command) == {"services/agent/specs/toy/a.yaml"}
 
 
 def test_annotation_paths_at_the_root_have_no_prefix(make_project: Make) -> None:
     project = make_project({"a": BARE})
-    subprocess.run(["git", "init", "--quiet"], cwd=project.root, check=True)
+    run_git(project.root, "init", "--quiet")
     assert list_annotated_files(project) == {"specs/toy/a.yaml"}
 
 
@@ -57,7 +58,7 @@ def test_github_workspace_elsewhere_is_ignored(
     make_project: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     project = make_project({"a": BARE})
-    subprocess.run(["git", "init", "--quiet"], cwd=project.root, check=True)
+    run_git(project.root, "init", "--quiet")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / "elsewhere"))
     assert list_annotated_files(project) == {"specs/toy/a.yaml"}
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.commands.run_module import run
+from tests.git_command import run_git
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     folder = tmp_path / "mono"
     folder.mkdir()
-    subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
+    run_git(folder, "init", "--quiet")
     return folder
 
 

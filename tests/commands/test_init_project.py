@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from tests.commands.run_module import run
+from tests.git_command import run_git
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +198,7 @@ def test_pull_request_diffs_show_only_outputs_that_models_read(
     repository: str, project: Path, tmp_path: Path
 ) -> None:
     source = project if repository == "a new project" else Path(__file__).parents[2]
-    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    run_git(tmp_path, "init", "-q")
     shutil.copy(source / ".gitattributes", tmp_path)
     folder = "generated/text_tools"
     paths = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import click
 import pytest
 
+from tests.git_command import run_git
 from tests.program import toolcast
 from toolcast.commands.command_group import main
 
@@ -108,7 +108,7 @@ def test_comparison_requires_git_and_a_commit(make_project: Callable[..., Any]) 
     assert toolcast(root, "diff").stderr == no_git
     words = "catalog", "--output", "x.html", "--against", "main"
     assert toolcast(root, *words).stderr == no_git
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    run_git(root, "init", "-q")
     assert (
         toolcast(root, "diff").stderr
         == f"error: the repository has no commit yet{helps}"

@@ -7,7 +7,6 @@ import json
 import queue
 import sqlite3
 import threading
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +25,7 @@ from tests.mcp.servers import (
     http_server,
     stdio_server,
 )
+from tests.waiting import wait_until
 
 KEY = "k" * 32
 YES = {"action": "accept", "content": {"approve": True}}
@@ -82,8 +82,8 @@ class Shop:
         with http_server(self.root, package, *options, env=self.environment) as server:
             if "--workers" in options:
                 workers = int(options[options.index("--workers") + 1])
-                while server.log.count("Application startup complete") < workers:
-                    time.sleep(0.05)
+                started = "Application startup complete"
+                wait_until(lambda: server.log.count(started) >= workers)
             yield server
 
     @contextmanager
@@ -109,7 +109,7 @@ class Shop:
         if transport == "http":
             with self.serve_http() as server:
                 if client != "desk":
-                    server.url += f"/{client}"
+                    server.path += f"/{client}"
                 yield StatelessClient(server)
         else:
             with self.serve_stdio(MODERN, "--client", client) as served:

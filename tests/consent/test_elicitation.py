@@ -11,6 +11,7 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from tests.waiting import wait_until_async
 from toolcast_runtime.core.context import DeclinedError
 from toolcast_runtime.core.question import InputRequiredError, Question
 from toolcast_runtime.mcp.elicitation import (
@@ -199,11 +200,6 @@ class RecordedNotifications(list[Any]):
     async def __call__(self, *report: Any) -> None:
         self.append(report)
 
-    async def wait_for(self, count: int) -> None:
-        async with asyncio.timeout(20):
-            while len(self) < count:
-                await asyncio.sleep(0.005)
-
 
 async def test_progress_values_always_increase() -> None:
     """Equal and smaller values are raised slightly above the previous value."""
@@ -232,11 +228,11 @@ async def test_heartbeat_repeats_the_last_progress_until_the_call_ends(
     context = _context(report_progress=sent)
     async with make_progress_notifications(context, has_heartbeat) as progress:
         if has_heartbeat:
-            await sent.wait_for(1)
+            await wait_until_async(lambda: sent)
             assert sent[0] == (0, None, None)
             await progress(5, 9.0, "five")
             count = len(sent)
-            await sent.wait_for(count + 1)
+            await wait_until_async(lambda: len(sent) > count)
             reports = [(5, 9.0, "five"), (5.000005, 9.0, "five")]
             assert sent[count - 1 : count + 1] == reports
         else:

@@ -17,17 +17,11 @@ from tests.consent.shop_clients import (
     call_handshake_http,
 )
 from tests.mcp.servers import LEGACY
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 ORDER = {"order_id": "A-1", "amount": 25}
 REFUSED = "no user can be asked over this connection"
-
-
-def wait_until(condition: Any) -> None:
-    end = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_stdio_server_with_open_question_ends_when_its_input_closes(shop: Shop) -> None:

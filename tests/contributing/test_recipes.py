@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.test_action import git
 from tests.contributing.recipe_steps import read_steps
+from tests.git_command import run_git
 from tests.repository import needs_all
 
 ROOT = Path(__file__).parents[2]
@@ -30,14 +30,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), needs_all]
 def clone(tmp_path: Path) -> Path:
     """Copy this repository's current files into a new repository, ready for `make`."""
     root = tmp_path / "toolcast"
-    names = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    names = run_git(
+        ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"
+    )
     for name in filter(None, names.split("\0")):
         if (ROOT / name).is_file():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_bytes((ROOT / name).read_bytes())
-    git(root, "init", "-q")
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "Begin")
+    run_git(root, "init", "-q")
+    run_git(root, "add", "-A")
+    run_git(root, "commit", "-qm", "Begin")
     # mypy's cache for the libraries is also valid in the copy.
     if (ROOT / ".mypy_cache").is_dir():
         shutil.copytree(ROOT / ".mypy_cache", root / ".mypy_cache")
@@ -97,9 +99,9 @@ def test_contributing_recipes_add_a_target_a_field_and_a_rule(
                     final_commands.add(line)
                 else:
                     output[title] += run_line(line)
-        git(clone, "add", "-A")
-        changed[title] = set(git(clone, "diff", "--cached", "--name-only").split())
-        git(clone, "commit", "-qm", title)
+        run_git(clone, "add", "-A")
+        changed[title] = set(run_git(clone, "diff", "--cached", "--name-only").split())
+        run_git(clone, "commit", "-qm", title)
     assert final_commands == FINAL_COMMANDS
     format_only_changed_files(clone, set().union(*changed.values()))
     for line in sorted(FINAL_COMMANDS):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Project
-from tests.diff.git_command import run_git
+from tests.git_command import run_git
 from tests.watching.test_watching import watch
 
 MONEY = """\

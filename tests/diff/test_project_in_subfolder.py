@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.diff.git_command import run_git
+from tests.git_command import run_git
 
 TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
 

@@ -7,13 +7,13 @@ import os
 import shutil
 import stat
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from examples.molecule import desktop, xserver
+from tests.waiting import wait_until
 from toolcast_runtime import ToolError
 
 PROGRAMS = ("Xvfb", "xdotool", "scrot", "xterm")
@@ -24,15 +24,6 @@ pytestmark = [
 ]
 SIZE = (640, 480)
 TERMINAL_COMMAND = ["xterm", "-geometry", "60x20+0+0", "-title", "catcher"]
-
-
-def _wait_until(condition: Callable[[], bool], goal: str) -> None:
-    """Poll a condition; fail with the goal after 10 seconds."""
-    deadline = time.monotonic() + 10
-    while not condition():
-        if time.monotonic() > deadline:
-            pytest.fail(f"not within 10 seconds: {goal}")
-        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +65,7 @@ def window_input(tmp_path: Path) -> Iterator[Path]:
         "search", "--sync", "--onlyvisible", "--name", "catcher"
     )
     xserver.run_xdotool("windowfocus", "--sync", found.split()[0])
-    _wait_until(file.exists, "the terminal opens its file")
+    wait_until(file.exists)
     yield file
     window.terminate()
     window.wait(10)
@@ -101,15 +92,13 @@ def test_typed_text_with_shell_characters_arrives_unchanged(
     text = "--help $(id) `id` 'quoted' \"a\\b\"; %s #1"
     assert desktop.desktop_type(text=text)["typed_characters"] == len(text)
     desktop.desktop_key(keys="Return")
-    _wait_until(
-        lambda: window_input.read_text() == f"{text}\n", window_input.read_text()
-    )
+    wait_until(lambda: window_input.read_text() == f"{text}\n", window_input.read_text)
 
 
 def test_keys_and_chords_are_pressed_in_order(window_input: Path) -> None:
     result = desktop.desktop_key(keys="a shift+b BackSpace c Return")
     assert result["pressed"] == ["a", "shift+b", "BackSpace", "c", "Return"]
-    _wait_until(lambda: window_input.read_text() == "ac\n", window_input.read_text())
+    wait_until(lambda: window_input.read_text() == "ac\n", window_input.read_text)
 
 
 def test_click_moves_the_pointer_to_the_exact_pixel() -> None:

@@ -30,8 +30,8 @@ import pytest
 
 import toolcast
 from tests.conftest import CACHES, Project
-from tests.diff.git_command import run_git
 from tests.forked import ForkServer, list_modules, start_fork_server
+from tests.git_command import run_git
 from toolcast_runtime import RUNTIME_LEVEL
 
 ROOT = Path(__file__).parents[2]

@@ -12,6 +12,7 @@ import pytest
 
 from tests.forked_servers import Process
 from tests.mcp.projects import generate_project
+from tests.waiting import wait_until
 
 TIMEOUT_S = 60.0
 """Deadline of every wait: only a process that never ends or never starts exceeds it."""
@@ -203,10 +204,7 @@ class SlowProject:
 
     def wait_for_event(self, name: str) -> None:
         """Wait until an event is logged."""
-        deadline = time.monotonic() + TIMEOUT_S
-        while name not in self.events:
-            assert time.monotonic() < deadline, self.events
-            time.sleep(0.02)
+        wait_until(lambda: name in self.events, lambda: self.events)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.external.servers.http_servers import PersonalServer, run_personal_server
+from tests.waiting import wait_until
 from toolcast_runtime import CallContext, ToolResponse
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external.external_tools import ExternalTools
@@ -66,13 +66,6 @@ async def call_tool(tools: ExternalTools, name: str, **arguments: Any) -> ToolRe
     return await tools.call_tool(tool, arguments, CallContext(name))
 
 
-async def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait until a condition becomes true."""
-    async with asyncio.timeout(WAIT_TIMEOUT_S):
-        while not condition():
-            await asyncio.sleep(0.01)
-
-
 async def wait_for_tool(tools: ExternalTools, name: str) -> None:
     """Wait until the servers offer a tool."""
     async with asyncio.timeout(WAIT_TIMEOUT_S):
@@ -96,10 +89,7 @@ def find_processes(text: str) -> list[int]:
 
 def wait_for_no_processes(text: str) -> None:
     """Wait until no process has a text in its command line."""
-    deadline = time.monotonic() + WAIT_TIMEOUT_S
-    while find_processes(text):
-        assert time.monotonic() < deadline, f"a process of {text} still runs"
-        time.sleep(0.02)
+    wait_until(lambda: not find_processes(text), lambda: find_processes(text))
 
 
 @pytest.fixture

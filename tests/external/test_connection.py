@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.external.conftest import wait_until
+from tests.waiting import wait_until_async
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import connection as connection_module
 from toolcast_runtime.external import session as session_module
@@ -131,8 +131,8 @@ async def test_connection_state_is_unused_then_up_then_down(
     )
     assert log_lines(caplog) == ["connected; it offers 2 tools"]
     session.lose()
-    await wait_until(lambda: connection.state == "down")
-    await wait_until(lambda: bool(caplog.records))
+    await wait_until_async(lambda: connection.state == "down")
+    await wait_until_async(lambda: bool(caplog.records))
     assert dict(connection.tools) == {}
     assert connection.all_names == {"p_a", "p_b"}
     (line,) = log_lines(caplog)
@@ -164,11 +164,11 @@ async def test_at_most_ten_omitted_tools_are_logged_and_only_once(
         f"tools that are not offered: {logged}{omitted_rest}",
     ]
     session.change(*wrong, entry("a"))
-    await wait_until(lambda: "a" in connection.tools)
+    await wait_until_async(lambda: "a" in connection.tools)
     assert log_lines(caplog) == []
     wait_count = session.wait_count
     session.change(entry("a"))
-    await wait_until(lambda: session.wait_count > wait_count)
+    await wait_until_async(lambda: session.wait_count > wait_count)
     assert log_lines(caplog) == []
 
 
@@ -181,10 +181,10 @@ async def test_changed_definitions_are_logged_with_tool_names(
     log_lines(caplog)
     changed = [entry(f"t{n}", description="x" * (n > 0)) for n in range(12)]
     session.change(*changed[:2], *session.definitions[2:])
-    await wait_until(lambda: connection.tools["t1"].description == "x")
+    await wait_until_async(lambda: connection.tools["t1"].description == "x")
     assert log_lines(caplog) == ["the definitions of these tools changed: t0, t1"]
     session.change(*changed)
-    await wait_until(lambda: connection.tools["t11"].description == "x")
+    await wait_until_async(lambda: connection.tools["t11"].description == "x")
     names = ", ".join(f"t{n}" for n in range(2, 12))
     assert log_lines(caplog) == [f"the definitions of these tools changed: {names}"]
 

@@ -19,9 +19,9 @@ from tests.external.conftest import (
     call_tool,
     find_processes,
     odd_server,
-    wait_until,
 )
 from tests.runtime.packages import Package, definition
+from tests.waiting import wait_until_async
 from toolcast_runtime import Registry
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import connection
@@ -39,7 +39,7 @@ async def test_server_that_dies_during_a_call_is_restarted(
         "secret",
     ]
     assert (await call_tool(tools, "die")).error == CONNECTION_LOST
-    await wait_until(lambda: caplog.text.count("it offers 4 tools") == 2)
+    await wait_until_async(lambda: caplog.text.count("it offers 4 tools") == 2)
     assert (await call_tool(tools, "echo", text="back")).result == "back"
     assert (
         "not connected: the server's process ended; its 4 tools are not offered"
@@ -95,12 +95,12 @@ async def test_progress_is_passed_to_the_caller_and_cancellation_to_the_server(
     hanging = asyncio.ensure_future(
         registry.call_tool("hang", report_progress=report_progress)
     )
-    await wait_until(lambda: len(reports) > 0 and reports[-1][0] == 2)
+    await wait_until_async(lambda: len(reports) > 0 and reports[-1][0] == 2)
     assert {message for _, _, message in reports} == {r"half of it\x1b[2J [hidden]"}
     hanging.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hanging
-    await wait_until(server_log.exists)
+    await wait_until_async(server_log.exists)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ async def test_reconnect_delay_doubles_up_to_one_minute(
     monkeypatch.setattr(connection, "asyncio", hasty)
     monkeypatch.setattr(connection.random, "uniform", lambda _, most: most)
     await open_tools(ExternalServer("gone", command="/no/such/program")).list_tools()
-    await wait_until(lambda: caplog.text.count("next attempt") >= 8)
+    await wait_until_async(lambda: caplog.text.count("next attempt") >= 8)
     pauses = re.findall(r"next attempt in ([\d.]+) s", caplog.text)
     assert pauses[:8] == "1.0 2.0 4.0 8.0 16.0 32.0 60.0 60.0".split()
 
@@ -236,7 +236,7 @@ async def test_close_ends_child_processes_from_a_server(
     assert len(find_processes(mark)) == 1
     await tools.close()
     # The process is killed by now, but a busy machine may need time to remove it.
-    await wait_until(lambda: find_processes(mark) == [])
+    await wait_until_async(lambda: find_processes(mark) == [])
 
 
 async def test_external_tools_can_be_called_again_after_close(open_tools: Open) -> None:

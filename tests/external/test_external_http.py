@@ -25,9 +25,9 @@ from tests.external.conftest import (
     Open,
     call_tool,
     wait_for_tool,
-    wait_until,
 )
 from tests.external.servers.http_servers import PersonalServer, run_personal_server
+from tests.waiting import wait_until_async
 from toolcast.mcp_client.declared_servers import parse_url_server
 from toolcast.mcp_client.read_server import read_server
 from toolcast.mcp_client.server_listing import ListingError
@@ -170,7 +170,7 @@ async def test_secret_in_the_server_url_is_not_logged(
     assert (await call_tool(tools, "lists", action="list_lists")).success
     server.stop()
     await call_tool(tools, "lists", action="list_lists")
-    await wait_until(lambda: "not connected" in caplog.text)
+    await wait_until_async(lambda: "not connected" in caplog.text)
     assert TOKEN not in caplog.text
 
 
@@ -361,7 +361,7 @@ async def test_call_without_a_free_connection_fails_and_running_calls_finish(
         tools = open_tools(ExternalServer("slow", url=url, connect_timeout=20.0))
         await tools.list_tools()
         calls = [asyncio.create_task(call_tool(tools, "wait")) for _ in range(3)]
-        await wait_until(lambda: len(BlockingHandler.waiting) == 3)
+        await wait_until_async(lambda: len(BlockingHandler.waiting) == 3)
         response = await call_tool(tools, "echo")
         assert response.error and "all 3 connections are in use" in response.error
         BlockingHandler.can_finish.set()

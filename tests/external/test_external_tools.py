@@ -21,10 +21,10 @@ from tests.external.conftest import (
     make_personal_server,
     odd_server,
     wait_for_tool,
-    wait_until,
 )
 from tests.mcp.servers import ERAS, encode_requests
 from tests.runtime.packages import Package, definition
+from tests.waiting import wait_until_async
 from toolcast_runtime import CallContext, Registry
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.core.definitions.tool import ToolFilter
@@ -159,7 +159,7 @@ async def test_duplicate_tool_name_stays_with_its_first_owner(
     )
     # No other server answers for the owner, even while the owner is down.
     assert (await call_tool(tools, "die")).error == CONNECTION_LOST
-    await wait_until(
+    await wait_until_async(
         lambda: "one: not connected: the server's process ended" in caplog.text
     )
     assert await tools.find_tool("hang") is None

@@ -21,9 +21,9 @@ from tests.external.conftest import (
     Open,
     find_processes,
     odd_server,
-    wait_until,
 )
 from tests.runtime.packages import Package, definition
+from tests.waiting import wait_until_async
 from toolcast_runtime import Registry, ToolResponse
 from toolcast_runtime.core.server_settings import resolve_server
 from toolcast_runtime.external.request_errors import RequestRefusedError
@@ -301,9 +301,9 @@ async def test_concurrent_calls_share_one_process_and_do_not_block_each_other(
     with pytest.raises(asyncio.CancelledError):
         await hanging
     # The server writes the file when it is notified of the cancellation.
-    await wait_until(lambda: os.path.exists(mark))
+    await wait_until_async(lambda: os.path.exists(mark))
     await registry.close()
-    await wait_until(lambda: not find_processes(mark))
+    await wait_until_async(lambda: not find_processes(mark))
 
 
 async def test_spec_timeout_replaces_the_server_timeout(make_registry: Make) -> None:

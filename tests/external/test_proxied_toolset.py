@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +17,13 @@ import pytest
 import yaml
 
 from tests.corpus.imported import import_tools
-from tests.external.conftest import SERVERS, WAIT_TIMEOUT_S
+from tests.external.conftest import SERVERS
 from tests.external.servers.http_servers import start_script
 from tests.external.servers.source import DEFINITIONS, PIXEL
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, StdioServer, stdio_server
 from tests.ports import reserve_port
+from tests.waiting import wait_until
 from toolcast_runtime import Registry, UnknownToolError
 from toolcast_runtime.consent import Answer, Question
 from toolcast_runtime.core.question import Action
@@ -126,10 +126,10 @@ def test_proxied_toolset_passes_on_results_progress_errors_and_cancellation(
         server.send(
             {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}
         )
-        deadline = time.monotonic() + WAIT_TIMEOUT_S
-        while read_calls(project)[-1] != "called off":
-            assert time.monotonic() < deadline, read_calls(project)
-            time.sleep(0.02)
+        wait_until(
+            lambda: read_calls(project)[-1] == "called off",
+            lambda: read_calls(project),
+        )
 
 
 @pytest.fixture

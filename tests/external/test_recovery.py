@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.external.conftest import WAIT_TIMEOUT_S, Open, call_tool, wait_until
+from tests.external.conftest import WAIT_TIMEOUT_S, Open, call_tool
 from tests.external.servers.http_servers import PersonalServer
 from tests.external.servers.upstream import Reply, Upstream, make_session_error
 from tests.runtime.packages import Package, definition
+from tests.waiting import wait_until_async
 from toolcast_runtime import Registry, ToolResponse
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import connection
@@ -195,7 +196,7 @@ async def test_list_refresh_with_lost_session_opens_a_new_session(
     tools = open_tools(ExternalServer("up", url=server.url))
     await tools.list_tools()
     server.sessions.clear()
-    await wait_until(lambda: len(server.sessions) == 1)
+    await wait_until_async(lambda: len(server.sessions) == 1)
     assert (await call_tool(tools, "fetch")).result == "hello"
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.external.conftest import WAIT_TIMEOUT_S, Open, odd_server, wait_until
+from tests.external.conftest import WAIT_TIMEOUT_S, Open, odd_server
 from tests.runtime.packages import Package, definition
+from tests.waiting import wait_until_async
 from toolcast_runtime import Registry
 from toolcast_runtime.external import session
 
@@ -33,7 +34,7 @@ async def test_hanging_stdio_server_is_restarted_after_two_timeouts(
     assert (await registry.call_tool("echo", {"text": "a"})).result == "a"
     for _ in range(2):
         assert "0.5 s" in str((await registry.call_tool("freeze", {})).error)
-    await wait_until(lambda: "2 calls and a ping got no answer" in caplog.text)
+    await wait_until_async(lambda: "2 calls and a ping got no answer" in caplog.text)
     async with asyncio.timeout(WAIT_TIMEOUT_S):
         while (await registry.call_tool("echo", {"text": "b"})).result != "b":
             await asyncio.sleep(0.05)
@@ -86,7 +87,7 @@ async def test_server_is_restarted_after_each_kind_of_hang(
         else:
             failed = [await call for call in pending]
         assert not any(answer.success for answer in failed)
-        await wait_until(partial(has_restarted, number))
+        await wait_until_async(partial(has_restarted, number))
     async with asyncio.timeout(WAIT_TIMEOUT_S):
         while not (await registry.call_tool("answer", {"result": result})).success:
             await asyncio.sleep(0.05)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from tests.external.conftest import Open, call_tool
 from tests.external.third_party_setup import ThirdPartyCommands, find_installed
+from tests.git_command import run_git
 from toolcast_runtime.core.server_settings import ExternalServer
 
 pytestmark = [
@@ -52,16 +52,10 @@ async def test_time_server_answers_and_its_errors_are_returned(
 async def test_git_server_reads_and_stages_files_without_its_denied_tool(
     open_tools: Open, commands: ThirdPartyCommands, tmp_path: Path
 ) -> None:
-    def git(*command: str) -> None:
-        author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-        subprocess.run(
-            ["git", *author, *command], cwd=tmp_path, check=True, capture_output=True
-        )
-
-    git("init", "-b", "main")
+    run_git(tmp_path, "init", "-b", "main")
     (tmp_path / "one.txt").write_text("one\n")
-    git("add", ".")
-    git("commit", "-m", "The first one")
+    run_git(tmp_path, "add", ".")
+    run_git(tmp_path, "commit", "-m", "The first one")
     (tmp_path / "two.txt").write_text("two\n")
     command = (*commands.git, "--repository", str(tmp_path))
     tools = open_tools(make_server("git", command, deny=("git_reset",)))

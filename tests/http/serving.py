@@ -8,7 +8,6 @@ import os
 import re
 import subprocess
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.forked_servers import Process, start
+from tests.waiting import wait_until
 
-__all__ = ["Response", "Server", "ROOT", "rpc", "run_server"]
+__all__ = ["ROOT", "Response", "Server", "build_environment", "rpc", "run_server"]
 
 ROOT = Path(__file__).parents[2]
 _STATELESS_VERSION = "2026-07-28"
@@ -37,10 +37,15 @@ class Response:
     body: bytes
 
     @property
-    def message(self) -> dict[str, Any]:
-        """The JSON of the body or of its last server-sent event."""
+    def json_bytes(self) -> bytes:
+        """The body, or the data of its last server-sent event."""
         events = re.findall(rb"^data: ?(\{.*?)\r?$", self.body, re.MULTILINE)
-        message: dict[str, Any] = json.loads(events[-1] if events else self.body)
+        return events[-1] if events else self.body
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The JSON-RPC message of the body."""
+        message: dict[str, Any] = json.loads(self.json_bytes)
         return message
 
 
@@ -91,10 +96,9 @@ class Server:
 
     def wait_for_log(self, text: str, after: int = 0) -> None:
         """Wait until the log contains a text after its first `after` lines."""
-        deadline = time.monotonic() + _TIMEOUT_S
-        while text not in b"".join(self.lines[after:]).decode():
-            assert time.monotonic() < deadline, self.log
-            time.sleep(0.02)
+        wait_until(
+            lambda: text in b"".join(self.lines[after:]).decode(), lambda: self.log
+        )
 
     def stop(self) -> int:
         """Terminate the process and return its exit code."""
@@ -123,6 +127,12 @@ def rpc(
     return json.dumps(message).encode(), headers
 
 
+def build_environment(overrides: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the environment of a server process, without proxies."""
+    env = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+    return {**env, **(overrides or {})}
+
+
 @contextmanager
 def run_server(
     *options: str,
@@ -138,7 +148,7 @@ def run_server(
         "--port",
         "0",
         *options,
-        env={**os.environ, **(env or {})},
+        env=build_environment(env),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )

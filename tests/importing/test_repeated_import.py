@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.diff.histories.releases import FOLDER as HISTORIES
+from tests.git_command import run_git
 from tests.importing.imports import (
     Tool,
     import_list,
@@ -38,13 +38,6 @@ MEMBERS: Mapping[str, tuple[Any, Any]] = {
     "x-own": ({"b": [1, 2]}, 3),
 }
 """Two values of each optional member of a tool."""
-
-
-def run_git(root: Path, *arguments: str) -> None:
-    settings = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
-    subprocess.run(
-        ["git", *settings, *arguments], cwd=root, check=True, capture_output=True
-    )
 
 
 @pytest.mark.rows(10)

@@ -14,6 +14,8 @@ from langchain_core.tools import BaseTool, ToolException
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
+from tests.waiting import wait_until_async
+
 RESERVED_NAMES = (
     "config run_manager runtime self callbacks args kwargs from a-b class type "
     "input name tool_input state store tool_call_id arguments cls client "
@@ -199,9 +201,9 @@ def test_cancelled_task_cancels_the_running_handler(
     get_tool: Callable[[str], BaseTool],
 ) -> None:
     async def wait_for_state(state: str) -> None:
-        async with asyncio.timeout(20):
-            while state not in getattr(sys.modules.get("handlers.toy"), "SEEN", ()):
-                await asyncio.sleep(0.01)
+        await wait_until_async(
+            lambda: state in getattr(sys.modules.get("handlers.toy"), "SEEN", ())
+        )
 
     async def run() -> None:
         task = asyncio.create_task(get_tool("waits").ainvoke({}))

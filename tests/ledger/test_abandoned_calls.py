@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.file_ledger import FileLedger
+from tests.waiting import wait_until_async
 from toolcast_runtime import current_call
 from toolcast_runtime.core.calls import worker_threads
 from toolcast_runtime.core.calls.worker_threads import MAX_ABANDONED_CALLS, run_sync
@@ -30,12 +31,6 @@ def run_until_cancelled(seen: Events) -> None:
     seen.append(call.tool)
 
 
-async def wait_until(seen: Events, number: int = 1) -> None:
-    async with asyncio.timeout(20):
-        while len(seen) < number:
-            await asyncio.sleep(0.01)
-
-
 async def test_timeout_sets_cancelled_for_a_sync_handler(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
@@ -43,7 +38,7 @@ async def test_timeout_sets_cancelled_for_a_sync_handler(
     handlers.export = lambda: run_until_cancelled(seen)
     answer = await file_ledger.call("export", timeout=TIMEOUT)
     assert answer.error == "the tool did not answer within 0.5 s"
-    await wait_until(seen, 2)
+    await wait_until_async(lambda: len(seen) == 2)
     assert seen == ["began", "export"]
     assert [row["outcome"] for row in file_ledger.rows()] == ["timeout"]
 
@@ -54,11 +49,11 @@ async def test_cancelled_caller_sets_cancelled_for_a_sync_handler(
     seen: Events = []
     handlers.export = lambda: run_until_cancelled(seen)
     task = asyncio.create_task(file_ledger.call("export"))
-    await wait_until(seen)
+    await wait_until_async(lambda: seen)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await wait_until(seen, 2)
+    await wait_until_async(lambda: len(seen) == 2)
     await file_ledger.calls.close()
     assert [row["outcome"] for row in file_ledger.rows()] == ["cancelled"]
 
@@ -131,7 +126,7 @@ def test_interrupted_run_sync_waits_for_the_handlers_end(
 
     async def call_and_interrupt() -> None:
         task = asyncio.ensure_future(file_ledger.call("export"))
-        await wait_until(seen)
+        await wait_until_async(lambda: seen)
         threading.Timer(0, _interrupt, [threading.main_thread().ident]).start()
         await task
 

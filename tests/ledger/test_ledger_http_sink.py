@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import logging
@@ -21,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import wait_until_async
 from toolcast_runtime.ledger import HttpSink, LedgerError, Record
 
 ROOT = Path(__file__).parents[2]
@@ -90,13 +90,6 @@ def make_ended_record(id: str, **more: Any) -> Record:
     )
 
 
-async def wait_until(holds: Callable[[], bool], seconds: float = 15.0) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it did not happen"
-        await asyncio.sleep(0.02)
-
-
 async def test_call_is_posted_after_its_end(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,10 +142,12 @@ async def test_rejected_rows_wait_and_are_posted_in_order(
     sink = HttpSink(endpoint.url, outbox=tmp_path / "outbox.sqlite3")
     for number in range(3):
         await sink.write(make_ended_record(str(number)))
-    await wait_until(lambda: f"the sink returned HTTP status {status}" in caplog.text)
+    await wait_until_async(
+        lambda: f"the sink returned HTTP status {status}" in caplog.text
+    )
     assert (endpoint.rows, sink.waiting()) == ([], 3)
     endpoint.status = 200
-    await wait_until(lambda: len(endpoint.rows) == 3)
+    await wait_until_async(lambda: len(endpoint.rows) == 3)
     assert endpoint.ids() == ["0", "1", "2"]
     assert (
         caplog.text.count("records wait because they cannot be posted to the sink") == 1
@@ -167,11 +162,11 @@ async def test_unreachable_endpoint_loses_no_row_and_delays_no_call(
     begin = time.monotonic()
     await gone.write(make_ended_record("1"))
     assert time.monotonic() - begin < 5
-    await wait_until(lambda: "posted to the sink: ConnectError" in caplog.text)
+    await wait_until_async(lambda: "posted to the sink: ConnectError" in caplog.text)
     # The next process posts the rows that this one could not post.
     later = HttpSink(endpoint.url, outbox=outbox)
     await later.write(make_ended_record("2"))
-    await wait_until(lambda: sorted(endpoint.ids()) == ["1", "2"])
+    await wait_until_async(lambda: sorted(endpoint.ids()) == ["1", "2"])
 
 
 async def test_refused_row_stays_and_does_not_block_others(
@@ -199,9 +194,9 @@ async def test_full_outbox_refuses_rows(endpoint: Endpoint, tmp_path: Path) -> N
     with pytest.raises(LedgerError, match="2 rows wait in"):
         await sink.write(make_ended_record("3"))
     endpoint.status = 200
-    await wait_until(lambda: len(endpoint.rows) == 2)
+    await wait_until_async(lambda: len(endpoint.rows) == 2)
     await sink.write(make_ended_record("3"))
-    await wait_until(lambda: endpoint.ids() == ["1", "2", "3"])
+    await wait_until_async(lambda: endpoint.ids() == ["1", "2", "3"])
 
 
 async def test_row_that_is_counted_twice_uses_one_place(
@@ -214,7 +209,7 @@ async def test_row_that_is_counted_twice_uses_one_place(
 
     async def write_slowly(record: Record) -> None:
         await write(record)
-        await wait_until(lambda: sink._waiting == sink.waiting())
+        await wait_until_async(lambda: sink._waiting == sink.waiting())
 
     monkeypatch.setattr(sink._ledger, "write", write_slowly)
     await sink.write(make_ended_record("1"))
@@ -233,7 +228,7 @@ async def test_waiting_rows_from_earlier_processes_count_against_the_limit(
         await before.write(make_ended_record(str(number)))
     sink = HttpSink(endpoint.url, outbox=outbox, max_waiting=3)
     await sink.write(make_record("4"))
-    await wait_until(lambda: sink._waiting == 3)
+    await wait_until_async(lambda: sink._waiting == 3)
     with pytest.raises(LedgerError, match="3 rows wait in"):
         await sink.write(make_ended_record("4"))
 
@@ -245,7 +240,7 @@ async def test_endless_answer_is_not_read_completely(
     sink = HttpSink(endpoint.url, outbox=tmp_path / "o.sqlite3")
     for number in ("1", "2"):
         await sink.write(make_ended_record(number))
-    await wait_until(lambda: sink.waiting() == 0)
+    await wait_until_async(lambda: sink.waiting() == 0)
     assert endpoint.ids() == ["1", "2"]
     assert endpoint.sent < 1 << 26
 
@@ -290,7 +285,7 @@ async def test_killed_process_loses_no_row(endpoint: Endpoint, tmp_path: Path) -
     child.stdout.close()
     sink = HttpSink(endpoint.url, outbox=outbox, timeout=0.1)
     await sink.write(make_ended_record("99"))
-    await wait_until(lambda: len(endpoint.rows) == 21)
+    await wait_until_async(lambda: len(endpoint.rows) == 21)
     assert sorted(endpoint.ids()) == [*(f"{n:02}" for n in range(20)), "99"]
 
 

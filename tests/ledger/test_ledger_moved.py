@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import sqlite3
@@ -19,6 +18,7 @@ import pytest
 
 from tests.ledger.test_ledger_processes import ROOT
 from tests.runtime.file_ledger import FileLedger
+from tests.waiting import wait_until_async
 from toolcast_runtime.ledger import LedgerError, Record, records
 from toolcast_runtime.ledger.records import RecordBatches
 
@@ -166,9 +166,7 @@ async def test_ended_calls_are_recorded_when_the_ledger_is_available_again(
     ledger.is_away = False
     if is_closed:
         await ledger.close()
-    async with asyncio.timeout(20):
-        while not ledger.rows:
-            await asyncio.sleep(0.02)
+    await wait_until_async(lambda: ledger.rows)
     # The refused call with only a start is not recorded.
     assert [(row.id, row.outcome) for row in ledger.rows] == [("1", "ok"), ("2", "ok")]
     await ledger.close()

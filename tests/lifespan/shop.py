@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.forked_servers import run
 from tests.mcp.projects import generate_project
+from tests.waiting import wait_until
 
 __all__ = ["Shop", "write_shop"]
 
@@ -159,12 +159,9 @@ class Shop:
             out, err = process.communicate(input, timeout=60)
             return process.returncode, out, err
 
-    def wait_for(self, is_so: Callable[[], bool]) -> None:
-        """Wait until a condition holds."""
-        deadline = time.monotonic() + 60
-        while not is_so():
-            assert time.monotonic() < deadline, self.told
-            time.sleep(0.02)
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        """Wait until a condition is true."""
+        wait_until(condition, lambda: self.told)
 
 
 def write_shop(root: Path) -> None:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import queue
-import re
-import subprocess
 import threading
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from tests.forked_servers import Process, start
+from tests.http.serving import Server, build_environment, run_server
 
 __all__ = [
     "ERAS",
@@ -65,11 +61,6 @@ def encode_requests(era: str, *requests: tuple[str, Mapping[str, Any]]) -> str:
         message["params"] = {**params, "_meta": meta()} if era == MODERN else params
         messages.append(message)
     return "".join(json.dumps(message) + "\n" for message in messages)
-
-
-def _environment(overrides: Mapping[str, str] | None) -> dict[str, str]:
-    env = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-    return {**env, **(overrides or {})}
 
 
 class StdioServer:
@@ -192,7 +183,9 @@ def stdio_server(
 
     The handshake is done if the version has one.
     """
-    process = start(root, f"{package}.mcp_server", *arguments, env=_environment(env))
+    process = start(
+        root, f"{package}.mcp_server", *arguments, env=build_environment(env)
+    )
     try:
         server = StdioServer(process, era)
         if era == LEGACY:
@@ -206,49 +199,28 @@ def stdio_server(
 
 
 class HttpServer:
-    """Running server over streamable HTTP."""
+    """Running server over streamable HTTP, with requests of both protocol versions."""
 
-    def __init__(self, url: str, log: list[bytes]) -> None:
-        self.url = url
-        self._log = log
-        self._numbers = itertools.count(1)
+    def __init__(self, server: Server, path: str = "/mcp") -> None:
+        self.path = path
+        self._server = server
+
+    @property
+    def url(self) -> str:
+        """The URL of the endpoint."""
+        return f"http://127.0.0.1:{self._server.port}{self.path}"
 
     @property
     def log(self) -> str:
         """Everything that the server has written to stderr."""
-        return b"".join(line for line in self._log if line).decode()
+        return self._server.log
 
     def raw(
         self, era: str, method: str, params: Mapping[str, Any] | None = None
     ) -> bytes:
         """Send a request and return the JSON bytes of its answer."""
-        params = dict(params or {})
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-            "MCP-Protocol-Version": era,
-        }
-        if era == MODERN:
-            params["_meta"] = meta(**params.get("_meta", {}))
-            headers["Mcp-Method"] = method
-            if "name" in params or "uri" in params:
-                headers["Mcp-Name"] = params.get("name") or params["uri"]
-        message = {
-            "jsonrpc": "2.0",
-            "id": next(self._numbers),
-            "method": method,
-            "params": params,
-        }
-        request = urllib.request.Request(
-            self.url, json.dumps(message).encode(), headers
-        )
-        try:
-            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as response:
-                body = response.read()
-        except urllib.error.HTTPError as error:
-            body = error.read()
-        events = re.findall(rb"^data: ?(\{.*)$", body, re.MULTILINE)
-        return events[-1].rstrip(b"\r") if events else body
+        modern = era == MODERN
+        return self._server.request(self.path, method, params, modern=modern).json_bytes
 
     def request(
         self, era: str, method: str, params: Mapping[str, Any] | None = None
@@ -263,31 +235,5 @@ def http_server(
     root: Path, package: str, *arguments: str, env: Mapping[str, str] | None = None
 ) -> Iterator[HttpServer]:
     """Start a server of the project at `root` on a free port, and stop it at the end."""
-    process = start(
-        root,
-        f"{package}.mcp_server",
-        "--http",
-        "--port",
-        "0",
-        *arguments,
-        env=_environment(env),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        assert process.stderr is not None
-        log: list[bytes] = []
-        for line in process.stderr:
-            log.append(line)
-            started = re.search(rb"running on (http://[0-9.:]+)", line)
-            if started:
-                break
-        else:
-            raise AssertionError(b"".join(log).decode())
-        threading.Thread(
-            target=_pump, args=(process.stderr, log.append), daemon=True
-        ).start()
-        yield HttpServer(f"{started[1].decode()}/mcp", log)
-    finally:
-        process.terminate()
-        process.wait()
+    with run_server(*arguments, package=package, root=root, env=env) as server:
+        yield HttpServer(server)

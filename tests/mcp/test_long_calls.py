@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -20,6 +19,7 @@ from tests.mcp.servers import (
     meta,
     stdio_server,
 )
+from tests.waiting import wait_until
 
 PACKAGE = "generated.faulty"
 WAITING_TOOLS = ("wait_async", "wait_plainly")
@@ -179,7 +179,4 @@ def count_calls(log: str, tool: str) -> int:
 
 def wait_for_another_call(read_log: Callable[[], str], tool: str, before: int) -> None:
     """Wait until a log has one more call of a tool than before."""
-    deadline = time.monotonic() + 20
-    while count_calls(read_log(), tool) == before:
-        assert time.monotonic() < deadline, f"{tool} was not logged"
-        time.sleep(0.02)
+    wait_until(lambda: count_calls(read_log(), tool) > before, read_log)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.external.conftest import wait_until
 from tests.mcp_client.test_read_server import CORPUS, REPLAY_SERVER, replay_server
 from tests.program import toolcast
+from tests.waiting import wait_until_async
 from toolcast.diff.listing_changes import compare_listings
 from toolcast.diff.listing_workspace import ListingOwner
 from toolcast.encoders.json_text import encode_json
@@ -165,7 +165,7 @@ async def test_changed_resources_prompts_and_instructions_are_only_logged(
     tools = open_tools([file], [LISTING])
     assert {tool.name for tool in await tools.list_tools()} == {"send", "list"}
     line = f"differs from its lock: {OTHER_CHANGES[kind]}; it never reaches clients"
-    await wait_until(lambda: line in caplog.text)
+    await wait_until_async(lambda: line in caplog.text)
 
 
 @pytest.mark.parametrize("is_notifying", [True, False], ids=["notified", "polled"])
@@ -183,7 +183,7 @@ async def test_tool_that_changes_during_a_session_is_refused(
     tool = await tools.find_tool("send")
     assert tool is not None
     file.write_text(json.dumps(change_listing("schema")), "utf-8")
-    await wait_until(lambda: "`send` changed in" in caplog.text)
+    await wait_until_async(lambda: "`send` changed in" in caplog.text)
     response = await tools.call_tool(tool, {}, CallContext("send"))
     assert response.error is not None
     assert {tool.name for tool in await tools.list_tools()} == {"list"}

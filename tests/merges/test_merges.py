@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.git_command import run_git
 from tests.package.conftest import PYPROJECT
 from toolcast.commands.generate.generate import generate_project
 from toolcast.output.disk_differences import compare_with_disk
@@ -97,15 +97,7 @@ class Repository:
         self.root: Path = project.root
 
     def git(self, *words: str) -> str:
-        identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
-        process = subprocess.run(
-            ["git", *identity, *words],
-            cwd=self.root,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return process.stdout + process.stderr
+        return run_git(self.root, *words, check=False)
 
     def commit(self, message: str) -> None:
         outcome = generate_project(str(self.root))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.mcp import McpServer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
 
     from starlette.types import ASGIApp
 
@@ -76,13 +75,6 @@ def parse_response(answer: httpx.Response) -> Any:
     """Return the JSON-RPC message of a response."""
     lines = [x[5:] for x in answer.text.splitlines() if x.startswith("data:")]
     return json.loads(next((x for x in lines if x.strip()), answer.text))
-
-
-async def wait_until(condition: Callable[[], object]) -> None:
-    """Wait until a condition holds."""
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager

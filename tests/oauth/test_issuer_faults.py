@@ -15,7 +15,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.oauth.authorization_server import ID, SECRET, AuthorizationServer
-from tests.oauth.shop import BACK, DESK, SCOPES, make_environment, run_shop, wait_until
+from tests.oauth.shop import BACK, DESK, SCOPES, make_environment, run_shop
+from tests.waiting import wait_until_async
 from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
 from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.oauth import authorization_server as issuer_module
@@ -189,7 +190,7 @@ async def test_cancelled_request_does_not_cancel_the_key_fetch_for_others(
     async with run_shop(registry, make_environment(issuer)) as server:
         odd = issuer.token(DESK, headers={"kid": "odd"})
         cancelled = asyncio.create_task(server.request(odd))
-        await wait_until(lambda: issuer.requests)
+        await wait_until_async(lambda: issuer.requests)
         cancelled.cancel()
         assert await server.list_tools(issuer.token(DESK)) == ["who"]
 
@@ -208,7 +209,7 @@ async def test_tokens_with_a_known_key_do_not_wait_for_a_slow_key_fetch(
         count = len(issuer.requests)
         odd = issuer.token(DESK, headers={"kid": "odd"})
         waits = asyncio.create_task(server.request(odd))
-        await wait_until(lambda: len(issuer.requests) > count)
+        await wait_until_async(lambda: len(issuer.requests) > count)
         assert await server.list_tools(token) == ["who"]
         assert not waits.done()
         # The fetch times out, and the known keys stay valid.

@@ -28,8 +28,9 @@ from tests.oauth.authorization_server import (
 )
 from tests.oauth.forged import sign_by_hand
 from tests.oauth.served_shop import PLAIN
-from tests.oauth.shop import DESK, make_environment, run_shop, wait_until
+from tests.oauth.shop import DESK, make_environment, run_shop
 from tests.oauth.test_issuer_faults import make_introspection_settings
+from tests.waiting import wait_until_async
 from toolcast_runtime.oauth import authorization_server as issuer_module
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ async def test_parallel_requests_with_one_token_share_an_introspection(
         registry, make_introspection_environment(issuer), introspection=True
     ) as server:
         calls = [asyncio.create_task(server.request("good")) for _ in range(20)]
-        await wait_until(lambda: introspection.tokens)
+        await wait_until_async(lambda: introspection.tokens)
         await run_other_tasks()
         introspection.answers.set()
         statuses = {response.status_code for response in await asyncio.gather(*calls)}
@@ -272,7 +273,7 @@ async def test_parallel_unknown_tokens_are_limited_to_8_introspections_and_24_wa
         calls = [
             asyncio.create_task(server.request(f"bad {number}")) for number in range(99)
         ]
-        await wait_until(lambda: sum(call.done() for call in calls) >= 99 - 24)
+        await wait_until_async(lambda: sum(call.done() for call in calls) >= 99 - 24)
         await run_other_tasks()
         done, waiting = await asyncio.wait(calls, timeout=0)
         assert {call.result().status_code for call in done} == {503}
@@ -281,7 +282,7 @@ async def test_parallel_unknown_tokens_are_limited_to_8_introspections_and_24_wa
         assert len(introspection.tokens) == 1 + 8
 
         known = asyncio.create_task(server.request("known"))
-        await wait_until(lambda: len(introspection.tokens) == 1 + 8 + 1)
+        await wait_until_async(lambda: len(introspection.tokens) == 1 + 8 + 1)
         introspection.answers.set()
         assert (await known).status_code == 200
         await asyncio.gather(*waiting)
@@ -306,10 +307,10 @@ async def test_tokens_for_another_audience_do_not_delay_a_known_token(
             asyncio.create_task(server.request(f"other {number}"))
             for number in range(24)
         ]
-        await wait_until(lambda: len(introspection.tokens) == 25 + 8)
+        await wait_until_async(lambda: len(introspection.tokens) == 25 + 8)
         introspection.answer = claims
         known = asyncio.create_task(server.request("known"))
-        await wait_until(lambda: len(introspection.tokens) == 25 + 8 + 1)
+        await wait_until_async(lambda: len(introspection.tokens) == 25 + 8 + 1)
         introspection.answers.set()
         assert (await known).status_code == 200
         await asyncio.gather(*others)
@@ -327,14 +328,14 @@ async def test_introspection_is_cancelled_when_its_last_caller_disconnects(
             asyncio.create_task(_send_and_disconnect(server.app, disconnect))
             for disconnect in disconnects
         ]
-        await wait_until(lambda: introspection.tokens == ["bad"])
+        await wait_until_async(lambda: introspection.tokens == ["bad"])
         await run_other_tasks()
         disconnects[0].set()
         assert await calls[0] == 408
         assert not introspection.cancelled_count
         disconnects[1].set()
         assert await calls[1] == 408
-        await wait_until(lambda: introspection.cancelled_count)
+        await wait_until_async(lambda: introspection.cancelled_count)
 
 
 async def test_requests_through_base_http_middleware_keep_their_body(
@@ -369,7 +370,7 @@ async def test_caller_that_disconnects_behind_middleware_gets_408(
         disconnects = asyncio.Event()
         app = BaseHTTPMiddleware(server.app, forward)
         call = asyncio.create_task(_send_and_disconnect(app, disconnects))
-        await wait_until(lambda: introspection.tokens)
+        await wait_until_async(lambda: introspection.tokens)
         disconnects.set()
         assert await call == 408
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.git_command import run_git
 from toolcast.commands.command_group import main
 
 GREET = """
@@ -79,15 +79,7 @@ def git(small: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., s
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
     def git_(*words: str) -> str:
-        identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
-        done = subprocess.run(
-            ["git", *identity, *words],
-            cwd=small.root,
-            capture_output=True,
-            check=False,
-            text=True,
-        )
-        return done.stdout + done.stderr
+        return run_git(small.root, *words, check=False)
 
     git_("init", "--quiet", "--initial-branch=main")
     git_("add", ".")

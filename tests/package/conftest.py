@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Project
+from tests.git_command import run_git
 
 PYPROJECT = """\
 [project]
@@ -64,7 +64,7 @@ def make_package_project(
             {"ping": PING, **(tools or {})}, toolset=toolset, handlers=HANDLERS, **more
         )
         (project.root / "pyproject.toml").write_text(pyproject, "utf-8")
-        subprocess.run(["git", "init", "--quiet"], cwd=project.root, check=True)
+        run_git(project.root, "init", "--quiet")
         return project
 
     return make
@@ -72,8 +72,7 @@ def make_package_project(
 
 def track(root: Path) -> None:
     """Add all files of a project to git's index, also ignored ones."""
-    command = ["git", "-c", "core.autocrlf=false", "add", "--all", "--force", "."]
-    subprocess.run(command, cwd=root, check=True, capture_output=True)
+    run_git(root, "-c", "core.autocrlf=false", "add", "--all", "--force", ".")
 
 
 def read_manifests(root: Path) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -15,6 +14,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tests.commands.run_module import run
+from tests.git_command import run_git
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -37,7 +37,7 @@ def unpacked_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project.write_text(text.replace("[project]\n", authors, 1), "utf-8")
     run(root, "toolcast", "generate")
     for command in (["init", "--quiet"], ["add", "."]):
-        subprocess.run(["git", *command], cwd=root, check=True)
+        run_git(root, *command)
     run(root, "toolcast", "package")
     [archive] = (root / "dist").iterdir()
     folder = tmp_path_factory.mktemp("unpacked")

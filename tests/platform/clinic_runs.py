@@ -7,7 +7,6 @@ import os
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import psycopg
 from sqlalchemy import Connection, create_engine
 
 from tests.forked_servers import Process, start
+from tests.waiting import wait_until
 
 PATIENT = UUID("0b1f3c5e-5b4e-4a51-9c87-0d5d5a1f7f10")
 PNG = bytes.fromhex(
@@ -143,11 +143,8 @@ class Clinic:
         """Start `python -m WORDS` in the project."""
         return start(self.project, *words, env={**os.environ, **self.environment})
 
-    def wait_for(self, is_so: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 60
-        while not is_so():
-            assert time.monotonic() < deadline, self.told
-            time.sleep(0.02)
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        wait_until(condition, lambda: self.told)
 
     def _tables(self) -> Any:
         sys.path.insert(0, str(self.project))

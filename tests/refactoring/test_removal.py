@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.conftest import Project
-from tests.diff.git_command import run_git
+from tests.git_command import run_git
 
 from .conftest import read_files, run_command, run_rejected, today
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.conftest import Project
-from tests.diff.git_command import run_git
+from tests.git_command import run_git
 
 from .conftest import read_files, run_command
 

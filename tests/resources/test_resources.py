@@ -23,7 +23,6 @@ from tests.mcp.servers import (
     MODERN,
     HttpServer,
     StdioServer,
-    http_server,
     stdio_server,
 )
 
@@ -347,9 +346,8 @@ def test_server_without_resources_does_not_import_resource_modules(
 
 
 def test_linked_content_over_http_is_readable_only_by_its_client(project: Path) -> None:
-    with http_server(project, "generated.shop") as staff:
-        base = staff.url.rpartition("/mcp")[0]
-        guests = HttpServer(f"{base}/mcp/guests/", [])
+    with run_server(package="generated.shop", root=project) as server:
+        staff, guests = HttpServer(server), HttpServer(server, "/mcp/guests/")
         for era in ERAS:
             response = staff.request(
                 era, "tools/call", {"name": "chart", "arguments": {}}
@@ -440,7 +438,7 @@ def test_client_lists_and_reads_what_its_patterns_allow(
 @pytest.mark.slow
 def test_http_server_with_several_workers_embeds_linked_content(project: Path) -> None:
     with run_server("--workers", "2", package="generated.shop", root=project) as server:
-        staff = HttpServer(f"http://127.0.0.1:{server.port}/mcp/", [])
+        staff = HttpServer(server)
         for _ in range(6):
             response = staff.request(
                 MODERN, "tools/call", {"name": "chart", "arguments": {}}

@@ -14,6 +14,7 @@ from tests.router.scripted_model import (
     encode_completion,
     run_scripted_model,
 )
+from tests.waiting import wait_until_async
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.router import RoutedTool, Router
 from toolcast_runtime.router.router import ChatModel, select_candidates
@@ -237,8 +238,7 @@ async def test_cancelling_a_route_cancels_the_request(model: ScriptedModel) -> N
 
     model.delay = 5.0
     waiting = asyncio.ensure_future(model.make_router().route("x", TOOLS))
-    while not model.requests:
-        await asyncio.sleep(0.01)
+    await wait_until_async(lambda: model.requests)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting

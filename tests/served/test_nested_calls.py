@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.packages import Package, definition
+from tests.waiting import wait_until_async
 from toolcast_runtime import Registry, current_call
 
 HERE = "tests.served.test_nested_calls"
@@ -56,10 +57,7 @@ def registry(tmp_path: Path) -> Iterator[Registry]:
 
 async def assert_inner_calls_cancelled() -> None:
     """Wait until both nested calls were cancelled and their handler has ended."""
-    end = time.monotonic() + 30
-    while len(ENDED) < 3:
-        assert time.monotonic() < end, ENDED
-        await asyncio.sleep(0.01)
+    await wait_until_async(lambda: len(ENDED) == 3)
     assert sorted(ENDED) == ["CancelledError", "CancelledError", "inner"]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import pytest
 
 from letta.tests.fake_letta import FakeLetta
-from tests.mcp.servers import LEGACY, http_server
+from tests.http.serving import Server, rpc, run_server
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,61 +21,51 @@ def fake() -> Iterator[FakeLetta]:
 
 
 @pytest.fixture
-def ren(fake: FakeLetta, tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """Serve ren without clients; yield the server's URL and ren's agent id."""
+def ren(fake: FakeLetta, tmp_path: Path) -> Iterator[tuple[Server, str]]:
+    """Serve ren without clients; yield the server and ren's agent id."""
     agent = fake.world.create_agent({"name": "ren"})
     env = {
         "REN_DATA": str(tmp_path),
         "LETTA_BASE_URL": fake.url,
         "REN_AGENT_ID": agent.id,
     }
-    with http_server(ROOT, "generated.ren", env=env) as server:
-        yield f"{server.url}/", agent.id
+    with run_server(package="generated.ren", env=env) as server:
+        yield server, agent.id
 
 
-def call_tool(url: str, tool: str, caller: str | None, **arguments: Any) -> Any:
+def call_tool(server: Server, tool: str, caller: str | None, **arguments: Any) -> Any:
     """Return the result of a tool call in the form that Letta sends it."""
-    params = {"name": tool, "arguments": arguments}
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": LEGACY,
-    }
+    body, headers = rpc("tools/call", {"name": tool, "arguments": arguments})
     if caller is not None:
         headers["x-agent-id"] = caller
-    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        text = answer.read().decode()
-    data = next(line for line in text.splitlines() if '"jsonrpc"' in line)
-    return json.loads(data.removeprefix("data:"))["result"]
+    return server.send("/mcp/", body, headers).message["result"]
 
 
 def test_agent_cannot_call_tool_that_calls_its_own_loop(
-    fake: FakeLetta, ren: tuple[str, str]
+    fake: FakeLetta, ren: tuple[Server, str]
 ) -> None:
-    url, agent = ren
-    result = call_tool(url, "send_to_ren", agent, message="Hello.")
+    server, agent = ren
+    result = call_tool(server, "send_to_ren", agent, message="Hello.")
     assert result["isError"] is True
     assert "would wait for itself" in result["content"][0]["text"]
     assert fake.faults.seen == [], "nothing reached the agent"
 
 
 def test_other_callers_can_call_tool_that_calls_the_agent_loop(
-    fake: FakeLetta, ren: tuple[str, str]
+    fake: FakeLetta, ren: tuple[Server, str]
 ) -> None:
-    url, _ = ren
+    server, _ = ren
     for caller in (None, "agent-00000000-0000-4000-8000-000000000000"):
         fake.script = [{"text": "Hello yourself."}]
-        result = call_tool(url, "send_to_ren", caller, message="Hello.")
+        result = call_tool(server, "send_to_ren", caller, message="Hello.")
         assert "Hello yourself." in result["content"][0]["text"]
 
 
 def test_agent_can_call_tool_that_does_not_call_its_loop(
-    fake: FakeLetta, ren: tuple[str, str]
+    fake: FakeLetta, ren: tuple[Server, str]
 ) -> None:
-    url, agent = ren
-    result = call_tool(url, "create_notecard", agent, text="Ask Ted.")
+    server, agent = ren
+    result = call_tool(server, "create_notecard", agent, text="Ask Ted.")
     assert result.get("isError", False) is False
 
 
@@ -85,6 +73,6 @@ def test_without_configured_agent_id_every_agent_is_refused(
     fake: FakeLetta, tmp_path: Path
 ) -> None:
     env = {"REN_DATA": str(tmp_path), "LETTA_BASE_URL": fake.url, "REN_AGENT_ID": ""}
-    with http_server(ROOT, "generated.ren", env=env) as server:
-        result = call_tool(f"{server.url}/", "send_to_ren", "agent-1", message="Hello.")
+    with run_server(package="generated.ren", env=env) as server:
+        result = call_tool(server, "send_to_ren", "agent-1", message="Hello.")
     assert "would wait for itself" in result["content"][0]["text"]

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
-import httpx
 import pytest
 
-from tests.forked_servers import start
-from tests.ports import reserve_port
+from tests.http.serving import Server, rpc, run_server
 
 AGENT = "agent-00000000-0000-4000-8000-000000000001"
 TOOLSET = f"""
@@ -79,70 +73,30 @@ async def threaded():
 
 
 @pytest.fixture
-def url(make_project: Callable[..., Any]) -> Iterator[str]:
+def server(make_project: Callable[..., Any]) -> Iterator[Server]:
     project = make_project(TOOLS, toolset=TOOLSET, handlers=CHECKED_HANDLERS)
     project.generate()
     project.write("handlers/toy.py", HANDLERS)
-    with run_server(project) as server_url:
-        yield server_url
+    with run_server(package="generated.toy", root=project.root) as server:
+        yield server
 
 
-@contextmanager
-def run_server(project: Any) -> Iterator[str]:
-    nothing = subprocess.DEVNULL
-    with reserve_port() as port:
-        process = start(
-            project.root,
-            "generated.toy.mcp_server",
-            "--http",
-            "--port",
-            str(port),
-            env=os.environ,
-            stdin=nothing,
-            stdout=nothing,
-            stderr=nothing,
-        )
-        try:
-            for _ in range(600):
-                try:
-                    httpx.get(f"http://127.0.0.1:{port}/health", timeout=5)
-                    break
-                except httpx.HTTPError:
-                    time.sleep(0.05)
-            yield f"http://127.0.0.1:{port}/mcp/"
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
-
-
-def call_tool(url: str, tool: str, agent: str | None) -> dict[str, Any]:
-    body = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": tool, "arguments": {}},
-    }
-    headers = {
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": "2025-06-18",
-    }
+def call_tool(server: Server, tool: str, agent: str | None) -> dict[str, Any]:
+    """Call a tool as Letta does, with the id of the agent."""
+    body, headers = rpc("tools/call", {"name": tool, "arguments": {}})
     if agent is not None:
         headers["x-agent-id"] = agent
-    answer = httpx.post(
-        url, json=body, headers=headers, timeout=60, follow_redirects=True
-    )
-    line = next(line for line in answer.text.splitlines() if '"jsonrpc"' in line)
-    result = json.loads(line.removeprefix("data:"))["result"]
+    result = server.send("/mcp/", body, headers).message["result"]
     response: dict[str, Any] = json.loads(result["content"][0]["text"])
     return response
 
 
 @pytest.mark.parametrize("tool", ["plain", "awaited", "threaded"])
 def test_nested_call_into_the_agent_loop_is_refused_only_for_the_agent(
-    url: str, tool: str
+    server: Server, tool: str
 ) -> None:
-    response = call_tool(url, tool, AGENT)
+    response = call_tool(server, tool, AGENT)
     assert response["result"] is None
     assert response["error"].startswith("wake_agent was not run: it sends a message to")
     # Another caller's nested call runs; it is the first that reaches the tool.
-    assert call_tool(url, tool, None) == {"error": None, "result": {"woken": 1}}
+    assert call_tool(server, tool, None) == {"error": None, "result": {"woken": 1}}

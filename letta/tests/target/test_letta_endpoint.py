@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,66 +10,33 @@ import httpx
 import pytest
 
 from letta.tests.toy import TOOLS, TOOLSET
-from tests.forked_servers import start
+from tests.http.serving import Server, run_server
 from tests.ports import reserve_port
 
 ADMIN = {"TOY_ADMIN_TOKEN": "adm1n-token"}
 PATH = "/api/admin/sync-mcp-tools"
 
 
-class RunningServer:
-    """The server's URL and log."""
-
-    def __init__(self, url: str, log: list[str]) -> None:
-        self.url = url
-        self.log = log
-
-    def wait_for(self, text: str) -> None:
-        """Wait until a line of the log contains a text."""
-        for _ in range(600):
-            if any(text in line for line in self.log):
-                return
-            time.sleep(0.05)
-        raise AssertionError(f"{text!r} is not in {self.log}")
-
-    def sync(self, **body: Any) -> httpx.Response:
-        """Send a request to the sync endpoint."""
-        return httpx.post(
-            f"{self.url}{PATH}",
-            headers={"Authorization": "Bearer adm1n-token"},
-            json=body,
-            timeout=60,
-        )
-
-
 @contextmanager
-def run_server(toy: Any, port: int, **environment: str) -> Iterator[RunningServer]:
-    process = start(
-        toy.project.root,
-        "generated.toy.mcp_server",
-        "--http",
+def run_toy(toy: Any, port: int, **environment: str) -> Iterator[Server]:
+    with run_server(
         "--port",
         str(port),
-        env={**os.environ, **ADMIN, **environment},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        package="generated.toy",
+        root=toy.project.root,
+        env={**ADMIN, **environment},
+    ) as server:
+        yield server
+
+
+def sync(server: Server, **body: Any) -> httpx.Response:
+    """Send a request to the sync endpoint."""
+    return httpx.post(
+        f"http://127.0.0.1:{server.port}{PATH}",
+        headers={"Authorization": "Bearer adm1n-token"},
+        json=body,
+        timeout=60,
     )
-    log: list[str] = []
-    assert process.stderr is not None
-    lines = process.stderr
-
-    def read() -> None:
-        for line in lines:
-            log.append(line.decode())
-
-    threading.Thread(target=read, daemon=True).start()
-    running = RunningServer(f"http://127.0.0.1:{port}", log)
-    try:
-        running.wait_for("Uvicorn running")
-        yield running
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
 
 
 @pytest.fixture
@@ -103,17 +66,17 @@ def test_sync_endpoint_plans_applies_and_reports_errors(
     make_toy: Any, port: int
 ) -> None:
     toy, environment = make_deployed_toy(make_toy, port)
-    with run_server(toy, port, **environment) as server:
-        unknown = httpx.post(f"{server.url}{PATH}", timeout=10)
+    with run_toy(toy, port, **environment) as server:
+        unknown = httpx.post(f"http://127.0.0.1:{port}{PATH}", timeout=10)
         assert unknown.status_code == 401
         assert toy.fake.faults.seen == []
 
-        planned = server.sync(dry_run=True)
+        planned = sync(server, dry_run=True)
         assert planned.status_code == 200
         assert len(planned.json()["changes"]) == 14
         assert "search_notes" not in toy.names()
 
-        done = server.sync()
+        done = sync(server)
         assert done.status_code == 200, done.text
         assert done.json() == {
             "tools": 9,
@@ -127,9 +90,9 @@ def test_sync_endpoint_plans_applies_and_reports_errors(
                 "of other owners' tools"
             ],
         }
-        server.wait_for("tools+rules synced - 9 tools, 10 rules")
+        server.wait_for_log("tools+rules synced - 9 tools, 10 rules")
         assert set(toy.names()) > {"search_notes", "delete_note", "end_day"}
-        assert server.sync().json()["changed"] is False
+        assert sync(server).json()["changed"] is False
 
         from toolcast_letta.plan.verification import verify
 
@@ -145,22 +108,22 @@ def test_sync_endpoint_plans_applies_and_reports_errors(
             ({"allow": []}, "`allow` is not a known key"),
             ({"drop_stale": "x"}, "`drop_stale` must be an array of strings"),
         ):
-            wrong = server.sync(**body)
+            wrong = sync(server, **body)
             assert (wrong.status_code, said in wrong.json()["error"]) == (400, True)
 
         toy.world.version = "9.9.9"
-        refused = server.sync()
+        refused = sync(server)
         assert refused.status_code == 409
         assert refused.json()["blockers"][0]["code"] == "version"
         toy.fake.__exit__(None, None, None)
-        assert server.sync().status_code == 502
+        assert sync(server).status_code == 502
 
 
 def test_sync_without_base_url_answers_503(make_toy: Any, port: int) -> None:
     toy, environment = make_deployed_toy(make_toy, port)
     del environment["LETTA_BASE_URL"]
-    with run_server(toy, port, **environment) as server:
-        answer = server.sync()
+    with run_toy(toy, port, **environment) as server:
+        answer = sync(server)
     assert answer.status_code == 503
     assert answer.json() == {
         "error": "the URL of Letta is not set: set the environment variable LETTA_BASE_URL"
@@ -171,15 +134,15 @@ def test_startup_attaches_missing_tools_but_removes_nothing(
     make_toy: Any, port: int
 ) -> None:
     toy, environment = make_deployed_toy(make_toy, port, "  on_start: true\n")
-    with run_server(toy, port, **environment) as server:
-        server.wait_for("tools+rules synced - 9 tools, 10 rules")
+    with run_toy(toy, port, **environment) as server:
+        server.wait_for_log("tools+rules synced - 9 tools, 10 rules")
     assert set(toy.names()) > {"search_notes", "delete_note", "end_day"}
 
     # Startup removes nothing; a removal needs a reviewed plan.
     agent = toy.world.agents[toy.agent_id]
     toy.world.attach(agent, toy.world.find_tool("run_code"))
-    with run_server(toy, port, **environment) as server:
-        server.wait_for(
+    with run_toy(toy, port, **environment) as server:
+        server.wait_for_log(
             "the plan removes something; review it with: toolcast letta plan"
         )
     assert "run_code" in toy.names()
@@ -189,11 +152,13 @@ def test_startup_retries_until_the_configured_timeout(make_toy: Any, port: int) 
     settings = "  on_start: true\n  on_start_timeout_s: 3\n"
     toy, environment = make_deployed_toy(make_toy, port, settings)
     toy.fake.__exit__(None, None, None)
-    with run_server(toy, port, **environment) as server:
-        server.wait_for(
+    with run_toy(toy, port, **environment) as server:
+        server.wait_for_log(
             "was not synchronized within 3 seconds; run: toolcast letta apply"
         )
-        failed = [line for line in server.log if "no response from" in line]
+        failed = [
+            line for line in server.log.splitlines() if "no response from" in line
+        ]
     assert len(failed) == 2, "after one second and at the end"
 
 
@@ -201,5 +166,5 @@ def test_startup_logs_missing_core_tools(make_toy: Any, port: int) -> None:
     toy, environment = make_deployed_toy(make_toy, port, "  on_start: true\n")
     lost = toy.world.find_tool("memory_insert")
     toy.world.agents[toy.agent_id].tool_ids.remove(lost.id)
-    with run_server(toy, port, **environment) as server:
-        server.wait_for("missing: keeper has no `memory_insert`")
+    with run_toy(toy, port, **environment) as server:
+        server.wait_for_log("missing: keeper has no `memory_insert`")

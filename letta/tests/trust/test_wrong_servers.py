@@ -12,7 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
-from letta.tests.target.test_letta_endpoint import make_deployed_toy, port, run_server
+from letta.tests.target.test_letta_endpoint import (
+    make_deployed_toy,
+    port,
+    run_toy,
+    sync,
+)
 from letta.tests.test_letta_command import run
 
 __all__ = ["port", "run"]
@@ -151,8 +156,8 @@ def test_sync_endpoint_answers_502_for_another_server(
     toy, environment = make_deployed_toy(make_toy, port)
     with run_http_server(ANSWERS[name]) as url:
         environment["LETTA_BASE_URL"] = url
-        with run_server(toy, port, **environment) as server:
-            answer = server.sync()
+        with run_toy(toy, port, **environment) as server:
+            answer = sync(server)
     assert answer.status_code == 502
     assert url in answer.json()["error"] or "the response for agent" in (
         answer.json()["error"]
@@ -165,7 +170,7 @@ def test_sync_endpoint_answers_503_for_an_unusable_state_folder(
     toy, environment = make_deployed_toy(make_toy, port)
     (tmp_path / "file").write_text("")
     environment["TOOLCAST_LETTA_STATE"] = str(tmp_path / "file" / "state")
-    with run_server(toy, port, **environment) as server:
-        answer: httpx.Response = server.sync()
+    with run_toy(toy, port, **environment) as server:
+        answer: httpx.Response = sync(server)
     assert answer.status_code == 503
     assert "cannot be used" in answer.json()["error"]

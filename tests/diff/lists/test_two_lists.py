@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.diff.git_command import run_git
 from tests.diff.reports.layout import validate_json, validate_sarif
+from tests.git_command import run_git
 from tests.mcp_client.test_read_server import REPLAY_SERVER
 from tests.program import toolcast
 

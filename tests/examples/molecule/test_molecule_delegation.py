@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from examples.molecule import a2a, delegation, registry, server
+from tests.waiting import wait_until
 from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
@@ -38,10 +38,8 @@ def test_asynchronous_task_is_working_then_completed(call: Call) -> None:
     )
     assert (started["state"], started["answer"]) == ("working", None)
     query = {"workspace_id": "ws-writing", "task_id": started["task_id"]}
-    deadline = time.monotonic() + 60
-    while (task := call("check_task_status", **query))["state"] == "working":
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: call("check_task_status", **query)["state"] != "working")
+    task = call("check_task_status", **query)
     assert (task["state"], task["answer"]) == ("completed", "3 words")
 
 

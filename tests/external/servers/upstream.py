@@ -6,9 +6,7 @@ Its replies are minimal forms of public reports about proxied servers.
 from __future__ import annotations
 
 import json
-import ssl
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
@@ -62,14 +60,7 @@ class Upstream(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        scheme = "https" if isinstance(self.socket, ssl.SSLSocket) else "http"
-        return f"{scheme}://127.0.0.1:{self.server_port}/mcp"
-
-    def use_tls(self, certificate: Path) -> None:
-        """Accept TLS connections only, with a certificate and key of a PEM file."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        self.socket = context.wrap_socket(self.socket, server_side=True)
+        return f"http://127.0.0.1:{self.server_port}/mcp"
 
     def stop(self) -> None:
         self.shutdown()
