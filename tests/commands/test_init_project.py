@@ -93,20 +93,6 @@ def test_new_project_passes_ruff_with_default_rules(project: Path) -> None:
     run(project, "ruff", "check", "--isolated", "--no-cache", ".")
 
 
-def test_git_ignores_plan_and_block_files_of_a_new_project(project: Path) -> None:
-    """They are valid only for one review. `git check-ignore` prints the ignored ones."""
-    files = [
-        "letta.plan.json",
-        "letta.blocks.json",
-        "deploy/toy.plan.json",
-        "plan.json",
-    ]
-    subprocess.run(["git", "init", "-q", str(project)], check=True)
-    command = ["git", "-C", str(project), "check-ignore", *files]
-    ignored = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert ignored.stdout.split() == files[:-1]
-
-
 def test_new_project_has_few_and_short_outputs(project: Path) -> None:
     files = read_outputs(project)
     assert len(files) <= 14

@@ -72,7 +72,7 @@ def run(root: Path, *words: str) -> str:
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ImportedServer]:
-    """A public server after `toolcast import` and `toolcast generate`."""
+    """Import a public server and generate its outputs."""
     name = request.param
     if not is_installed(name):
         pytest.skip("not set up: make test-servers")

@@ -424,8 +424,9 @@ def test_client_lists_and_reads_what_its_patterns_allow(
         spec = f"name: {name}\nmessages: [{{text: {name}}}]\n"
         project.write(f"specs/toy/mcp_prompts/{name}.yaml", spec)
     project.generate()
-    with http_server(project.root, "generated.toy") as server:
-        urls = [f"{server.url}/", f"{server.url}/every/", f"{server.url}/none/"]
+    with run_server(package="generated.toy", root=project.root) as server:
+        paths = ("/mcp/", "/mcp/every/", "/mcp/none/")
+        urls = [HttpServer(server, path).url for path in paths]
         docs, every, none = [asyncio.run(read_allowed(url, mode)) for url in urls]
     assert docs == ({"docs_open", "item"}, {"ask", "ask_again"})
     assert every == (
