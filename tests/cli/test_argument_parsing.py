@@ -156,6 +156,20 @@ def test_invalid_utf_8_is_reported_before_other_problems() -> None:
     ]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_valid_utf_8_in_a_locale_without_it_is_reported_as_such(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With LC_ALL=C and PYTHONUTF8=0, Python decodes arguments as ASCII."""
+    monkeypatch.setattr("sys.getfilesystemencoding", lambda: encoding)
+    utf_8 = "naïve".encode().decode("ascii", "surrogateescape")
+    [message] = check_command_arguments({"a": utf_8}, lambda _: [])
+    assert ("not valid UTF-8" in message) == (encoding == "utf-8")
+    assert ("`ascii`; set `PYTHONUTF8=1`" in message) == (encoding == "ascii")
+    [message] = check_command_arguments({"a": "\udcff"}, lambda _: [])
+    assert message == "the arguments are not valid UTF-8"
+
+
 def test_json_object_is_parsed_from_an_argument_or_a_file(tmp_path: Path) -> None:
     assert parse_json_object(None) == {}
     assert parse_json_object('{"a": 1}') == {"a": 1}

@@ -134,6 +134,10 @@ def test_unknown_paths_are_answered_with_404(server: Server, path: str) -> None:
         ({"Origin": "file://localhost"}, 403),
         ({"Origin": "http://localhost:5173"}, 200),
         ({"Host": "LocalHost:1"}, 200),
+        ({"Host": "localhost."}, 200),
+        ({"Host": "localhost.:1", "Origin": "http://localhost.:1"}, 200),
+        ({"Host": "localhost..:1"}, 421),
+        ({"Host": ".:1"}, 421),
         ({"Host": "[::1]:8000", "Origin": "http://[::1]:8000"}, 200),
     ],
 )

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -44,11 +45,27 @@ def check_command_arguments(
         arguments: the converted arguments.
         validate: returns the problems that the call's validation finds.
     """
+    text = json.dumps(arguments, ensure_ascii=False)
     try:
-        json.dumps(arguments, ensure_ascii=False).encode("utf-8")
+        text.encode("utf-8")
     except UnicodeEncodeError:
+        encoding = sys.getfilesystemencoding()
+        if encoding != "utf-8" and _is_escaped_utf_8(text):
+            return [
+                "the arguments are UTF-8, but the encoding of the locale is"
+                f" `{encoding}`; set `PYTHONUTF8=1`"
+            ]
         return ["the arguments are not valid UTF-8"]
     return list(validate(arguments))
+
+
+def _is_escaped_utf_8(text: str) -> bool:
+    """Return whether a text is UTF-8 that Python decoded in another encoding."""
+    try:
+        text.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError:
+        return False
+    return True
 
 
 def find_similar_name(name: str, known_names: Iterable[str]) -> str | None:

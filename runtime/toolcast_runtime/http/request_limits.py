@@ -64,6 +64,8 @@ _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _SEPARATORS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[,\[{]', re.DOTALL)
 _QUOTE = ord('"')
 _PORT = re.compile(r":\d{1,5}\Z")
+# The dot at the end of an absolute domain name (RFC 1034, section 3.1), before a port.
+_ROOT_DOT = re.compile(r"(?<=[^.])\.(?=(?::\d{1,5})?\Z)")
 _Result = TypeVar("_Result")
 _TO_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
@@ -135,8 +137,11 @@ def _get_page_host(origin: str) -> str | None:
 
 
 def _normalize_host(host: str) -> str:
-    """Return a host in lower case, with an IPv6 address in brackets."""
-    lowered = host.strip(_WHITE_SPACE).translate(_TO_LOWER)
+    """Return a host in lower case, with an IPv6 address in brackets.
+
+    `name.` is the absolute form of `name`, so the dot is removed.
+    """
+    lowered = _ROOT_DOT.sub("", host.strip(_WHITE_SPACE).translate(_TO_LOWER))
     return f"[{lowered}]" if lowered.count(":") > 1 and "[" not in lowered else lowered
 
 

@@ -350,12 +350,16 @@ def _replace_pattern_properties(
     replaced["additionalProperties"] = (
         next(iter(members), False) if is_single else {"anyOf": members}
     )
-    message = "replaced by `additionalProperties`"
-    severity = Severity.WARNING
+    messages = {
+        "patternProperties": "replaced by `additionalProperties`",
+        "additionalProperties": "accepts the values of `patternProperties` too",
+    }
+    addition, severity = "", Severity.WARNING
     if _state_in_description(flattener, replaced, stated):
-        message += "; stated in the description"
-        severity = Severity.NOTE
-    flattener.losses.add(path, "patternProperties", message, Effect.WIDER, severity)
+        addition, severity = "; stated in the description", Severity.NOTE
+    for keyword in stated:
+        message = messages[keyword] + addition
+        flattener.losses.add(path, keyword, message, Effect.WIDER, severity)
     return replaced
 
 
