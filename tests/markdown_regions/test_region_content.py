@@ -25,7 +25,7 @@ TOOLS = {
           required: [text]
           properties:
             text: {type: string, description: "What to store,\\nin one line."}
-            kind: {enum: [plain, "a|b", null], default: plain}
+            kind: {enum: [plain, "ä|b", null], default: plain}
             tags: {type: array, items: {type: string}}
             place:
               type: [object, "null"]
@@ -82,7 +82,7 @@ def render(project: Any, args: str) -> str:
                 "| Parameter | Type | Required | Description |",
                 "| --- | --- | --- | --- |",
                 "| `text` | string | yes | What to store, in one line. |",
-                '| `kind` | `"plain"`, `"a\\|b"`, `null`, default `"plain"` |  |  |',
+                '| `kind` | `"plain"`, `"ä\\|b"`, `null`, default `"plain"` |  |  |',
                 "| `tags` | array of string |  |  |",
                 "| `place` | object or null |  |  |",
                 "| `place.x` | number | yes |  |",

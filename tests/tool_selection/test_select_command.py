@@ -325,9 +325,9 @@ def test_output_for_sixty_long_tool_names_fits_80_columns(
     make_project: Callable[..., Any],
 ) -> None:
     names = [f"open_{'a' * 90}{number}" for number in range(60)]
-    tools = {name: TOOL.format("Opens a door.") for name in names}
+    tools = {name: TOOL.format("Opens a door, gate or window.") for name in names}
     project = make_project(tools, toolset="targets: {registry: {}}\n")
-    result = project.toolcast("select", "open the door")
+    result = project.toolcast("select", "open the door, the gate and the window")
     lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 80 and len(lines) < 50
     assert "open_aaa" in lines[1]
