@@ -330,6 +330,20 @@ def test_ambiguous_imports_end_in_bounded_time(code: str, tmp_path: Path) -> Non
     assert time.process_time() - started < 10
 
 
+@pytest.mark.parametrize(("aliases", "is_rejected"), [(12, False), (13, True)])
+def test_returned_chain_of_aliases_is_followed_for_30_steps(
+    aliases: int, is_rejected: bool, tmp_path: Path
+) -> None:
+    chain = "".join(f"alias{n} = alias{n - 1}\n" for n in range(1, aliases))
+    code = f"""class Work:
+    def act(): ...
+alias0 = Work.act
+{chain}def make(): return alias{aliases - 1}
+run = make()
+"""
+    assert ("handler/imported" in list_rule_ids(tmp_path, code)) is is_rejected
+
+
 def test_message_names_the_imported_functions_origin(tmp_path: Path) -> None:
     list_rule_ids(tmp_path, "import subprocess as sp; run = sp.getoutput")
     messages = [

@@ -1,4 +1,4 @@
-"""Safe folders on systems without directory descriptors, such as Windows."""
+"""Safe folders, also without directory descriptors, as on Windows."""
 
 from __future__ import annotations
 
@@ -65,6 +65,12 @@ def test_path_outside_the_folder_is_rejected(
             opened.open_subfolder("../top/x", create=True)
     assert (tmp_path / "mine").read_text() == "mine"
     assert list(top.iterdir()) == []
+
+
+def test_file_is_not_opened_as_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError):
+        Folder.open_path(str(tmp_path / "file"))
 
 
 def test_windows_junction_is_rejected_as_a_link(

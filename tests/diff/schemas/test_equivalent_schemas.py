@@ -104,6 +104,14 @@ def test_proof_stops_at_the_step_limit() -> None:
     assert budget.remaining > -450
 
 
+@pytest.mark.parametrize(("count", "is_proved"), [(200, True), (201, False)])
+def test_at_most_200_enumerated_values_are_validated(
+    count: int, is_proved: bool
+) -> None:
+    values = [f"v{i}" for i in range(count)]
+    assert are_equivalent({"enum": values}, {"enum": values[::-1]}) is is_proved
+
+
 def test_large_schemas_are_not_proved_equivalent() -> None:
     names = range(2_000)
     schema = {"properties": {f"p{i}": {"minLength": i + 1} for i in names}}
