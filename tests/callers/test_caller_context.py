@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.mcp.servers import ERAS, MODERN, meta
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Caller, Registry, calling_as
 from toolcast_runtime.core.access import Client
@@ -80,7 +81,7 @@ def test_langchain_tool_passes_the_caller_to_the_handler(registry: Registry) -> 
 
 
 @pytest.mark.parametrize("tool", ["in_thread", "in_loop"])
-@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("version", ERAS)
 def test_http_request_passes_its_id_and_configured_headers_to_the_handler(
     registry: Registry, tool: str, version: str
 ) -> None:
@@ -99,14 +100,9 @@ async def _send_request(server: McpServer, tool: str, version: str) -> Any:
     app = build_http_app(
         server, ListenSettings.from_environment(server.http, "127.0.0.1", {})
     )
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": version,
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
     params: dict[str, Any] = {"name": tool, "arguments": {}}
-    if version >= "2026":
-        params["_meta"] = meta
+    if version == MODERN:
+        params["_meta"] = meta()
     body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
     headers = {
         "mcp-protocol-version": version,

@@ -1,9 +1,10 @@
-"""Defaults of tools and servers, and the names derived from tool names."""
+"""Tools, calls and servers by default, and the names derived from tool names."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,17 +21,17 @@ from toolcast_runtime.core.definitions.tool import (
 )
 from toolcast_runtime.core.question import Question
 from toolcast_runtime.core.safe_file import load_secret, read_regular_file
-from toolcast_runtime.core.server_settings import ExternalServer, ResolvedServer
 
 TOOL = Tool("a", "", "", {"inputSchema": {}})
 
 
-def test_tool_has_defaults() -> None:
-    """Default timeout is 60 s; the source does not affect equality."""
-    assert TOOL.timeout == 60.0
-    assert not (TOOL.always or TOOL.persistent or TOOL.has_python_values)
-    assert Tool(**{**_get_fields(TOOL), "source": "{}"}) == TOOL
+def test_source_does_not_affect_equality_and_representation_of_a_tool() -> None:
+    assert replace(TOOL, source="{}") == TOOL
     assert "source" not in repr(TOOL)
+
+
+def test_tool_search_does_not_always_list_a_tool_by_default() -> None:
+    assert not TOOL.always
 
 
 def test_new_call_is_not_cancelled() -> None:
@@ -38,20 +39,6 @@ def test_new_call_is_not_cancelled() -> None:
     assert (context.cancelled, context.questions) == (False, None)
     context.cancel()
     assert context.cancelled
-
-
-def test_server_has_default_limits() -> None:
-    server = ExternalServer("far")
-    assert (server.connect_timeout, server.list_timeout) == (30.0, 15.0)
-    assert (server.call_timeout, server.max_tools) == (60.0, 250)
-    assert not (server.whole_environment or server.persistent)
-    assert not (
-        server.is_proxied or server.is_locked or ResolvedServer().whole_environment
-    )
-
-
-def _get_fields(value: object) -> dict[str, object]:
-    return {name: getattr(value, name) for name in type(value).__dataclass_fields__}  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import json
 import shlex
 import sys
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from tests.diff.reports.layout import validate_json, validate_sarif
 from tests.git_command import run_git
 from tests.mcp_client.test_read_server import REPLAY_SERVER
 from tests.program import toolcast
+from tests.thread_server import serve_in_threads
 
 SEND: dict[str, Any] = {
     "name": "send",
@@ -147,20 +147,11 @@ class _TokenServer(BaseHTTPRequestHandler):
         if number is not None:
             self.wfile.write(json.dumps(answer).encode())
 
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
-
 
 @pytest.fixture
 def server_url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _TokenServer)
-    server.daemon_threads = True
-    thread = Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/mcp"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serve_in_threads(_TokenServer) as url:
+        yield f"{url}/mcp"
 
 
 def test_http_server_is_compared_with_a_token_header(
