@@ -98,6 +98,7 @@ def read_list(server: ImportedServer) -> dict[str, list[Any]]:
 
 def read_value(result: Any) -> Any:
     """Return the JSON value of a result; the text of a tool without output schema is JSON."""
+    assert not result.is_error
     if result.structured_content is not None:
         return result.structured_content
     [content] = result.content
