@@ -52,9 +52,8 @@ def call_booking(registry: Registry, ask: Any = None) -> ToolResponse:
     return registry.call_tool_sync("book_table", {"day": "Monday"}, "desk", ask=ask)
 
 
-def test_tool_call_that_needs_confirmation_is_refused_without_an_ask_callback(
-    registry: Registry, shop: Shop
-) -> None:
+def test_confirmation_without_a_user_is_refused(registry: Registry, shop: Shop) -> None:
+    """A tool call that needs confirmation is refused if no `ask` callback is passed."""
     assert call_refund(registry) == (
         "`refund_order` has to ask the user first, and no user can be asked here; nothing"
         " was done"
@@ -150,9 +149,7 @@ def test_confirmation_is_asked_only_if_the_arguments_match_its_when_schema(
     assert bool(user.questions) is is_asked
 
 
-def test_confirmation_is_required_if_its_when_schema_cannot_be_evaluated(
-    registry: Registry,
-) -> None:
+def test_confirmation_is_required_if_its_condition_fails(registry: Registry) -> None:
     """A condition that is invalid or too expensive must not skip the question."""
     slow_pattern = Confirm("?", {"properties": {"a": {"pattern": "^(?=.*x)(a|a)*$"}}})
     assert is_confirmation_needed(slow_pattern, {}, {"a": "a" * 100_000})
@@ -195,9 +192,7 @@ def test_confirmation_message_shows_each_argument_escaped_on_one_line() -> None:
     "mark",
     ["\u0301", "\u0488", "\u0e49", "\u064e", "\u1ab0", "\u1dc4", "\u20d2", "\ufe20"],
 )
-def test_confirmation_message_escapes_combining_marks_after_the_third(
-    mark: str,
-) -> None:
+def test_confirmation_message_escapes_the_fourth_combining_mark(mark: str) -> None:
     """Scripts need at most three; a larger stack would cover the lines above."""
     question = build_question(
         "pay", Confirm("Pay?"), {"to": f"a{mark * 30}", "amount": 9}
@@ -230,10 +225,8 @@ async def test_questions_of_a_new_call_have_no_waiting_time_and_none_pending() -
     )
 
 
-def test_confirmation_message_above_8000_characters_raises_and_arguments_are_cut() -> (
-    None
-):
-    """At most 500 characters of each string argument are shown."""
+def test_confirmation_message_has_at_most_8000_characters_500_per_argument() -> None:
+    """A longer message raises; longer string arguments are cut."""
     assert escape_message("x" * 8_000) == "x" * 8_000
     with pytest.raises(Exception, match="too long to be shown"):
         escape_message("x" * 8_001)
@@ -243,9 +236,8 @@ def test_confirmation_message_above_8000_characters_raises_and_arguments_are_cut
         assert question.message.count("x") == min(length, 500)
 
 
-def test_confirmation_with_arguments_too_long_to_be_shown_raises(
-    registry: Registry, shop: Shop
-) -> None:
+def test_too_long_confirmation_message_raises(registry: Registry, shop: Shop) -> None:
+    """The arguments together exceed the limit of the message."""
     arguments = {f"a{n}": "x" * 400 for n in range(30)}
     with pytest.raises(Exception, match="too long to be shown"):
         build_question("send", Confirm("Send?"), arguments)
@@ -283,9 +275,7 @@ def test_users_answer_loses_fields_that_the_handlers_form_does_not_define() -> N
     assert _validate_content(question, Answer("accept", content)) == {"n": 1}
 
 
-def test_confirmed_call_runs_with_the_arguments_that_the_user_approved(
-    registry: Registry, shop: Shop
-) -> None:
+def test_call_runs_with_the_confirmed_arguments(registry: Registry, shop: Shop) -> None:
     """Changes by the user's program or the caller during the question have no effect."""
     arguments: dict[str, Any] = {"order_id": "A-1", "amount": 1}
 
@@ -382,10 +372,8 @@ def test_mcp_server_with_several_processes_requires_a_state_key_of_32_bytes(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [["--workers", "2"], ["--replica"]])
-def test_mcp_server_with_workers_or_replica_option_does_not_start_without_state_key(
-    shop: Shop, options: list[str]
-) -> None:
-    """Without a state key, a server with several processes does not start."""
+def test_workers_and_replicas_require_state_key(shop: Shop, options: list[str]) -> None:
+    """An MCP server with `--workers 2` or `--replica` does not start without a state key."""
     keyless = replace(shop, key="")
     raises_error = pytest.raises(
         AssertionError, match="set SHOP_STATE_KEY to 32 random"
@@ -394,10 +382,8 @@ def test_mcp_server_with_workers_or_replica_option_does_not_start_without_state_
         pass
 
 
-def test_call_that_needs_no_confirmation_creates_no_approval_ledger(
-    registry: Registry, shop: Shop
-) -> None:
-    """Only a recorded question creates the ledger."""
+def test_unconfirmed_call_creates_no_ledger(registry: Registry, shop: Shop) -> None:
+    """A tool call without confirmation does not create the ledger of approvals."""
     arguments = {"article": "tea", "price": 20}
     registry.call_tool_sync("set_price", arguments, "desk", ask=ScriptedUser())
     assert not Path(shop.location / "ledger.sqlite3").exists()
