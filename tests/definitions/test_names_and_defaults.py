@@ -34,7 +34,7 @@ def test_tool_search_does_not_always_list_a_tool_by_default() -> None:
     assert not TOOL.always
 
 
-def test_new_call_is_not_cancelled() -> None:
+def test_call_context_is_cancelled_only_after_cancel() -> None:
     context = CallContext("look")
     assert (context.cancelled, context.questions) == (False, None)
     context.cancel()
@@ -76,7 +76,7 @@ def test_module_file_and_command_names_are_derived_from_tool_name(
     assert distinct_name(tool) == f"{module}_{digest[:6]}"
 
 
-def test_question_digest_depends_on_its_content() -> None:
+def test_question_digest_depends_on_message_and_arguments_but_not_key_order() -> None:
     def digest(message: str = "a", **arguments: int) -> str:
         return Question("q", message, {"type": "object"}, "look", arguments).digest
 
@@ -86,7 +86,7 @@ def test_question_digest_depends_on_its_content() -> None:
 
 
 @pytest.mark.parametrize(("size", "is_accepted"), [(65_536, True), (65_537, False)])
-def test_secret_is_limited_to_64_kibibytes(
+def test_load_secret_rejects_a_secret_file_above_64_kibibytes(
     tmp_path: Path, size: int, is_accepted: bool
 ) -> None:
     file = tmp_path / "secret"
@@ -98,7 +98,7 @@ def test_secret_is_limited_to_64_kibibytes(
             load_secret("S", {"S_FILE": str(file)})
 
 
-def test_file_is_read_up_to_max_bytes(tmp_path: Path) -> None:
+def test_read_regular_file_returns_at_most_max_bytes(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"abc")
     for max_bytes, data in ((0, b""), (1, b"a"), (3, b"abc"), (4, b"abc")):
@@ -115,7 +115,7 @@ def test_file_is_read_up_to_max_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("size", "is_accepted"), [(1_048_576, True), (1_048_577, False)]
 )
-def test_override_file_is_limited_to_one_mebibyte(
+def test_client_override_file_above_one_mebibyte_raises_access_error(
     tmp_path: Path, size: int, is_accepted: bool
 ) -> None:
     file = tmp_path / "override.json"

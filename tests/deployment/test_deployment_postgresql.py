@@ -199,7 +199,7 @@ def query_database(url: str, statement: str) -> list[Any]:
         return connection.execute(statement.encode()).fetchall()
 
 
-async def test_calls_are_answered_and_recorded_once_while_replicas_stop(
+async def test_replicas_on_postgresql_record_each_answered_call_once_while_two_stop(
     deployed_image: DeployedImage,
     project: Path,
     database: str,
@@ -280,7 +280,7 @@ def run_health_check(deployed_image: DeployedImage, port: int) -> bool:
     return subprocess.run(words, capture_output=True).returncode == 0
 
 
-async def test_confirmation_is_answered_at_another_replica_once(
+async def test_confirmation_answered_at_another_replica_runs_the_call_once(
     deployed_image: DeployedImage,
     environment: dict[str, str],
     database: str,

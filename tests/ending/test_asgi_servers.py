@@ -94,7 +94,7 @@ def run_server(project: SlowProject, command: list[str]) -> Iterator[Server]:
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("command", SERVERS)
-def test_running_call_is_answered_when_the_asgi_server_is_terminated(
+def test_running_tool_call_is_answered_when_the_asgi_server_is_terminated(
     project: SlowProject, command: list[str], era: str
 ) -> None:
     with run_server(project, command) as running:
