@@ -40,7 +40,7 @@ def test_contents_of_resources_and_prompts_are_compared(tmp_path: Path) -> None:
     printed = run(tmp_path, "verify", *python, "--exclude", "review", code=1)
     assert printed.count("error: resource `shop://policy`: the content is") == 1
     assert "`review`" not in printed
-    assert "1 content: 0 equal, 0 with permitted differences, 1 different" in printed
+    assert "2 contents: 1 equal, 0 with permitted differences, 1 different" in printed
     assert "no change against the generated server of shop" in printed
     printed = run(tmp_path, "verify", *python, "--exclude", "shop://polcy", code=2)
     assert "there is no resource or prompt `shop://polcy`" in printed
