@@ -95,7 +95,7 @@ def make_page(cursor: str | None = None, *tools: Any) -> Any:
     return types.ListToolsResult.model_validate(page)
 
 
-async def test_tools_are_listed_page_by_page_up_to_a_limit() -> None:
+async def test_external_server_tools_are_listed_page_by_page_up_to_a_limit() -> None:
     client = FakeClient()
     client.pages = [make_page("2"), make_page("3"), make_page()]
     assert await make_session(client).list_tools() == [TOOL] * 3
@@ -112,7 +112,7 @@ async def test_tools_are_listed_page_by_page_up_to_a_limit() -> None:
         await make_session(client).list_tools()
 
 
-async def test_tools_list_request_without_an_answer_times_out() -> None:
+async def test_tools_list_request_to_an_external_server_times_out() -> None:
     client = FakeClient()
 
     async def never(params: Any) -> Any:
@@ -134,9 +134,10 @@ async def test_tools_list_request_without_an_answer_times_out() -> None:
 @pytest.mark.parametrize(
     ("declared", "prompts"), [({}, []), ({"prompts": object()}, [{"name": "p"}])]
 )
-async def test_only_declared_lists_are_requested_and_a_refused_list_is_empty(
+async def test_only_lists_declared_in_server_capabilities_are_requested(
     declared: dict[str, Any], prompts: list[Any]
 ) -> None:
+    """A list that the server refuses is empty."""
     response = await make_session(
         FakeClient(resources=object(), **declared)
     ).list_other_lists()
@@ -159,7 +160,7 @@ NO_CHANGES = SimpleNamespace(list_changed=False)
         (FakeClient(resources=NOTIFIES), True, (False, True, False)),
     ],
 )
-async def test_subscription_covers_only_declared_and_relevant_changes(
+async def test_mcp_client_subscribes_only_to_declared_and_relevant_list_changes(
     client: FakeClient, locked: bool, subscribed: tuple[bool, ...] | None
 ) -> None:
     """Changes of prompts and resources are relevant only for a locked server."""
@@ -179,7 +180,7 @@ async def test_subscription_covers_only_declared_and_relevant_changes(
         (object(), True, False),
     ],
 )
-async def test_relevant_change_notification_ends_the_wait(
+async def test_list_changed_notification_ends_the_wait_for_relevant_changes(
     message: Any, locked: bool, is_noticed: bool
 ) -> None:
     """Tool changes are always relevant; prompt changes only for a locked server."""
@@ -206,7 +207,9 @@ def make_input_request() -> Any:
     )
 
 
-async def test_call_returns_the_received_result_without_unset_fields() -> None:
+async def test_external_tool_call_returns_the_received_result_without_unset_fields() -> (
+    None
+):
     client = FakeClient()
     client.responses = [make_result()]
     response = await make_session(client).call("a", {"x": 1})
@@ -215,9 +218,8 @@ async def test_call_returns_the_received_result_without_unset_fields() -> None:
     assert (client.requests[0].name, client.requests[0].arguments) == ("a", {"x": 1})
 
 
-async def test_input_requests_are_answered_up_to_a_limit_if_a_user_is_available() -> (
-    None
-):
+async def test_mcp_input_requests_of_a_server_are_answered_up_to_a_limit() -> None:
+    """Without a user who can answer, the call fails."""
     client = FakeClient()
     client.responses = [make_input_request(), make_result()]
     assert (await make_session(client, True).call("a", {}))["content"]
@@ -234,7 +236,9 @@ async def test_input_requests_are_answered_up_to_a_limit_if_a_user_is_available(
         await make_session(client, True).call("a", {})
 
 
-async def test_header_mismatch_rereads_the_list_and_repeats_the_call_once() -> None:
+async def test_header_mismatch_error_refreshes_tool_list_and_repeats_call_once() -> (
+    None
+):
     client = FakeClient()
     client.pages = [make_page()]
     client.responses = [MCPError(types.HEADER_MISMATCH, "other"), make_result()]
@@ -251,7 +255,7 @@ async def test_header_mismatch_rereads_the_list_and_repeats_the_call_once() -> N
         await make_session(client).call("a", {})
 
 
-async def test_only_a_closed_connection_marks_the_session_as_lost() -> None:
+async def test_only_a_connection_closed_error_marks_an_mcp_session_as_lost() -> None:
     client = FakeClient()
     client.responses = [MCPError(types.CONNECTION_CLOSED, "Connection closed")] * 2
     session = make_session(client)
@@ -268,7 +272,9 @@ async def test_only_a_closed_connection_marks_the_session_as_lost() -> None:
     assert not open_session.is_lost
 
 
-def test_normalize_definition_preserves_the_fields_in_an_entry() -> None:
+def test_normalize_definition_preserves_null_and_unknown_fields_of_an_mcp_tool() -> (
+    None
+):
     assert normalize_definition("tools", {**TOOL, "title": None}) == {
         **TOOL,
         "title": None,

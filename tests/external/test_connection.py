@@ -113,7 +113,7 @@ def log_lines(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [line.removeprefix("external server far: ") for line in messages]
 
 
-async def test_connection_state_is_unused_then_up_then_down(
+async def test_external_server_connection_is_unused_then_up_then_down(
     connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     session.definitions = [entry("a"), entry("b")]
@@ -145,7 +145,7 @@ async def test_connection_state_is_unused_then_up_then_down(
 
 
 @pytest.mark.parametrize(("count", "omitted_rest"), [(10, ""), (11, "; and 1 more")])
-async def test_at_most_ten_omitted_tools_are_logged_and_only_once(
+async def test_at_most_ten_omitted_external_tools_are_logged_and_only_once(
     connect: Connect,
     session: FakeSession,
     caplog: pytest.LogCaptureFixture,
@@ -172,7 +172,7 @@ async def test_at_most_ten_omitted_tools_are_logged_and_only_once(
     assert log_lines(caplog) == []
 
 
-async def test_changed_definitions_are_logged_with_tool_names(
+async def test_changed_definitions_of_external_tools_are_logged_with_tool_names(
     connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     session.definitions = [entry(f"t{n}") for n in range(12)]
@@ -193,7 +193,7 @@ async def test_changed_definitions_are_logged_with_tool_names(
     ("on_change", "verb"), [("refuse", "is not offered"), ("log", None)]
 )
 @pytest.mark.parametrize(("count", "omitted_rest"), [(10, 0), (11, 1)])
-async def test_at_most_ten_differences_from_the_lock_are_logged(
+async def test_at_most_ten_differences_from_a_servers_lock_file_are_logged(
     connect: Connect,
     session: FakeSession,
     caplog: pytest.LogCaptureFixture,
@@ -202,6 +202,7 @@ async def test_at_most_ten_differences_from_the_lock_are_logged(
     count: int,
     omitted_rest: int,
 ) -> None:
+    """The lock file contains the reviewed tool list."""
     session.definitions = [entry("a"), *(entry(f"n{n}") for n in range(count))]
     connection = connect(Lock([entry("a")]), on_change=on_change)
     await connection.start()
@@ -247,7 +248,7 @@ async def test_at_most_ten_differences_from_the_lock_are_logged(
         (RequestRefusedError("no\x1b[1m"), None, "no", None),
     ],
 )
-async def test_call_result_is_converted_to_a_response(
+async def test_mcp_call_result_is_converted_to_a_result_an_error_and_content(
     connect: Connect,
     session: FakeSession,
     answer: Any,
@@ -265,7 +266,7 @@ async def test_call_result_is_converted_to_a_response(
     assert (None if response.content is None else len(response.content)) == content
 
 
-async def test_result_is_the_content_if_no_block_is_text(
+async def test_external_tool_result_is_its_content_if_no_block_is_text(
     connect: Connect, session: FakeSession
 ) -> None:
     link = {"type": "resource_link", "uri": "a:b", "name": "b"}
@@ -292,7 +293,7 @@ async def test_external_tool_arguments_and_results_are_validated(
     assert (await connection.call("a", {"x": 1}, None)).result == {"x": 1}
 
 
-async def test_progress_is_passed_to_the_callback(
+async def test_external_tool_progress_is_passed_to_the_callback(
     connect: Connect, session: FakeSession
 ) -> None:
     """Messages are escaped, and an exception of the callback does not fail the call."""
@@ -316,7 +317,7 @@ async def test_progress_is_passed_to_the_callback(
     assert len(reports) == 3
 
 
-async def test_call_without_an_answer_times_out(
+async def test_external_tool_call_without_an_answer_times_out(
     connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     session.definitions = [entry("a")]

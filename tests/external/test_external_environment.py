@@ -10,9 +10,10 @@ import pytest
 from tests.external.conftest import Open, call_tool, odd_server
 
 
-async def test_secret_from_the_environment_is_hidden_in_results_logs_and_reprs(
+async def test_environment_secret_of_external_server_is_hidden_in_results_and_logs(
     open_tools: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """It is hidden in `repr` texts, too."""
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("ODD_TOKEN", "hunter2-hunter2")
     server = odd_server("well", env={"TOKEN": "Key ${ODD_TOKEN}"})
@@ -22,7 +23,7 @@ async def test_secret_from_the_environment_is_hidden_in_results_logs_and_reprs(
     assert "hunter2" not in f"{response}{caplog.text}{server!r}{tools!r}"
 
 
-async def test_server_does_not_inherit_undeclared_environment_variables(
+async def test_external_server_does_not_inherit_undeclared_environment_variables(
     open_tools: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UNDECLARED_TOKEN", "hunter2-hunter2")
@@ -30,7 +31,7 @@ async def test_server_does_not_inherit_undeclared_environment_variables(
     assert "PATH" in response.result and "UNDECLARED" not in response.result
 
 
-async def test_unset_environment_variable_is_logged_and_tools_are_omitted(
+async def test_unset_variable_of_external_server_is_logged_and_its_tools_omitted(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert "ODD_TOKEN" not in os.environ

@@ -27,7 +27,7 @@ from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import connection
 
 
-async def test_server_that_dies_during_a_call_is_restarted(
+async def test_external_server_that_dies_during_a_call_is_restarted(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast")
@@ -47,7 +47,7 @@ async def test_server_that_dies_during_a_call_is_restarted(
     )
 
 
-async def test_hanging_call_times_out_and_does_not_block_other_calls(
+async def test_hanging_external_tool_call_times_out_without_blocking_others(
     open_tools: Open,
 ) -> None:
     tools = open_tools(
@@ -63,7 +63,7 @@ async def test_hanging_call_times_out_and_does_not_block_other_calls(
     assert response.error == "the tool did not answer within 3 s"
 
 
-async def test_server_answers_other_calls_after_a_call_is_cancelled(
+async def test_external_server_answers_other_calls_after_a_cancelled_call(
     open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("well", call_timeout=60))
@@ -76,7 +76,7 @@ async def test_server_answers_other_calls_after_a_call_is_cancelled(
     assert (await call_tool(tools, "echo", text="on")).result == "on"
 
 
-async def test_progress_is_passed_to_the_caller_and_cancellation_to_the_server(
+async def test_external_call_passes_progress_to_caller_and_cancellation_to_server(
     open_tools: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ODD_TOKEN", "t0ken-of-the-server")
@@ -132,7 +132,7 @@ async def test_progress_is_passed_to_the_caller_and_cancellation_to_the_server(
         ),
     ],
 )
-async def test_server_that_fails_to_connect_or_list_is_logged_and_omitted(
+async def test_external_server_that_fails_to_connect_or_list_is_logged_and_omitted(
     mode: str, message: str, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     connect = 1.5 if mode == "silent" else 20.0
@@ -147,7 +147,7 @@ async def test_server_that_fails_to_connect_or_list_is_logged_and_omitted(
     assert await tools.find_tool("echo") is None
 
 
-async def test_missing_server_program_is_logged_and_omitted(
+async def test_external_server_with_missing_program_is_logged_and_omitted(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(ExternalServer("gone", command="/no/such/program"))
@@ -156,7 +156,7 @@ async def test_missing_server_program_is_logged_and_omitted(
     assert message in caplog.text
 
 
-async def test_reconnect_delay_doubles_up_to_one_minute(
+async def test_external_server_reconnect_delay_doubles_up_to_one_minute(
     open_tools: Open, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hasty = SimpleNamespace(**{**vars(asyncio), "sleep": lambda _: asyncio.sleep(0)})
@@ -168,7 +168,7 @@ async def test_reconnect_delay_doubles_up_to_one_minute(
     assert pauses[:8] == "1.0 2.0 4.0 8.0 16.0 32.0 60.0 60.0".split()
 
 
-async def test_flood_on_stderr_does_not_block_calls_or_reach_the_log(
+async def test_external_server_stderr_flood_does_not_block_calls_or_fill_the_log(
     open_tools: Open,
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
@@ -180,14 +180,16 @@ async def test_flood_on_stderr_does_not_block_calls_or_reach_the_log(
     assert "noise" not in capfd.readouterr().err
 
 
-async def test_endless_notifications_do_not_block_calls(open_tools: Open) -> None:
+async def test_endless_notifications_of_external_server_do_not_block_calls(
+    open_tools: Open,
+) -> None:
     tools = open_tools(odd_server("chatty", call_timeout=50.0, list_timeout=50.0))
     assert (await call_tool(tools, "echo", text="through")).result == "through"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["progress", "message", "tools/list_changed"])
-async def test_20000_notifications_during_a_call_do_not_block_other_calls(
+async def test_20000_mcp_notifications_during_a_call_do_not_block_other_calls(
     kind: str, open_tools: Open
 ) -> None:
     tools = open_tools(odd_server("telling", f"notifications/{kind}", call_timeout=8.0))
@@ -199,7 +201,7 @@ async def test_20000_notifications_during_a_call_do_not_block_other_calls(
     assert (await notifying_call).error == "the tool did not answer within 8 s"
 
 
-async def test_oversized_result_closes_only_its_own_connection(
+async def test_oversized_result_closes_only_the_connection_to_its_external_server(
     open_tools: Open,
 ) -> None:
     tools = open_tools(
@@ -210,7 +212,7 @@ async def test_oversized_result_closes_only_its_own_connection(
 
 
 @pytest.mark.slow
-async def test_close_ends_faulty_server_processes(
+async def test_close_ends_processes_of_faulty_external_servers(
     open_tools: Open, tmp_path: Path
 ) -> None:
     mark = str(tmp_path / "mark")
@@ -225,7 +227,7 @@ async def test_close_ends_faulty_server_processes(
     assert find_processes(mark) == []
 
 
-async def test_close_ends_child_processes_from_a_server(
+async def test_close_ends_child_processes_of_an_external_server(
     open_tools: Open, tmp_path: Path
 ) -> None:
     mark, server = str(tmp_path / "mark"), odd_server("well")
@@ -246,7 +248,7 @@ async def test_external_tools_can_be_called_again_after_close(open_tools: Open) 
     assert (await call_tool(tools, "echo", text="two")).result == "two"
 
 
-def test_calls_from_several_event_loops_share_one_server_process(
+def test_calls_from_several_event_loops_share_one_external_server_process(
     tmp_path: Path,
 ) -> None:
     from toolcast_runtime.external.external_tools import ExternalTools
@@ -263,7 +265,7 @@ def test_calls_from_several_event_loops_share_one_server_process(
     assert find_processes(mark) == []
 
 
-def test_calling_an_own_tool_does_not_import_heavy_packages() -> None:
+def test_call_of_a_local_tool_does_not_import_mcp_sdk_or_pydantic() -> None:
     code = (
         "import asyncio, sys\n"
         "from generated.kirishima import registry\n"

@@ -67,7 +67,7 @@ def configured_server(
     return personal_server
 
 
-async def test_external_tools_are_listed_after_own_tools_for_allowed_clients(
+async def test_external_tools_are_listed_after_local_tools_for_allowed_clients(
     configured_server: PersonalServer,
 ) -> None:
     internal = [tool["name"] for tool in await registry.get_mcp_tools("internal")]
@@ -78,7 +78,7 @@ async def test_external_tools_are_listed_after_own_tools_for_allowed_clients(
     assert copilot == ["get_personality", "github_issue"]
 
 
-async def test_external_tools_are_in_the_catalog_but_never_always_listed(
+async def test_external_tools_are_in_the_router_catalog_but_never_always_listed(
     configured_server: PersonalServer,
 ) -> None:
     catalog = await registry.get_routed_tools_catalog("internal")
@@ -88,7 +88,7 @@ async def test_external_tools_are_in_the_catalog_but_never_always_listed(
     assert names == {"get_personality", "manage_prompt", "memory"}
 
 
-async def test_registry_calls_own_and_external_tools(
+async def test_registry_calls_local_and_external_tools(
     configured_server: PersonalServer,
 ) -> None:
     created = await registry.call_tool(
@@ -103,25 +103,25 @@ async def test_registry_calls_own_and_external_tools(
     ("tool", "client"),
     [("email", "external"), ("lists", "external"), ("calendar", "copilot")],
 )
-async def test_calling_an_external_tool_denied_to_the_client_is_refused(
+async def test_call_of_an_external_tool_denied_to_the_client_is_refused(
     tool: str, client: str, configured_server: PersonalServer
 ) -> None:
     response = await registry.call_tool(tool, {"action": "list_lists"}, client)
     assert response.error == f"unknown tool `{tool}`"
 
 
-async def test_calling_an_unknown_tool_does_not_connect_to_servers() -> None:
+async def test_call_of_an_unknown_tool_does_not_connect_to_external_servers() -> None:
     response = await registry.call_tool("no_such_tool", {}, "internal")
     assert response.error == "unknown tool `no_such_tool`"
     assert registry.EXTERNAL_TOOLS._connections == {}
 
 
-async def test_listing_always_tools_does_not_connect_to_servers() -> None:
+async def test_get_always_tools_does_not_connect_to_external_servers() -> None:
     assert len(await registry.get_always_tools("internal")) == 3
     assert registry.EXTERNAL_TOOLS._connections == {}
 
 
-async def test_own_tools_are_listed_while_the_server_is_unreachable(
+async def test_local_tools_are_listed_while_an_external_server_is_unreachable(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", "http://127.0.0.1:9/mcp")
@@ -132,7 +132,7 @@ async def test_own_tools_are_listed_while_the_server_is_unreachable(
 
 
 @pytest.mark.slow
-async def test_restarted_server_is_reconnected(
+async def test_restarted_external_http_server_is_reconnected(
     open_tools: Open, start_personal_server: StartServer
 ) -> None:
     server = start_personal_server()
@@ -145,7 +145,7 @@ async def test_restarted_server_is_reconnected(
     assert (await call_tool(tools, "lists", action="list_lists")).success
 
 
-async def test_http_401_without_a_token_is_logged_and_tools_are_omitted(
+async def test_http_401_of_external_server_is_logged_and_its_tools_are_omitted(
     open_tools: Open, personal_server: PersonalServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(ExternalServer("personal", url=personal_server.url))
@@ -156,7 +156,7 @@ async def test_http_401_without_a_token_is_logged_and_tools_are_omitted(
 
 
 @pytest.mark.slow
-async def test_secret_in_the_server_url_is_not_logged(
+async def test_secret_in_the_url_of_an_external_server_is_not_logged(
     open_tools: Open,
     start_personal_server: StartServer,
     monkeypatch: pytest.MonkeyPatch,
@@ -175,7 +175,7 @@ async def test_secret_in_the_server_url_is_not_logged(
     assert TOKEN not in caplog.text
 
 
-async def test_sdk_logs_are_suppressed_only_in_toolcast_tasks(
+async def test_mcp_sdk_log_records_are_suppressed_only_in_toolcast_tasks(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def log_warning(message: str) -> None:
@@ -214,13 +214,13 @@ def write_certificate(path: Path) -> None:
     path.write_bytes(key_bytes + certificate.public_bytes(pem))
 
 
-async def test_private_certificate_is_accepted_with_ssl_cert_file(
+async def test_external_server_with_private_certificate_is_accepted_by_ssl_cert_file(
     open_tools: Open,
     start_personal_server: StartServer,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    """The server and `toolcast import` accept it; both ignore HTTPS_PROXY."""
+    """`toolcast import` accepts it, too; both ignore HTTPS_PROXY."""
     certificate = tmp_path / "certificate.pem"
     write_certificate(certificate)
     server = start_personal_server("--certificate", str(certificate))
@@ -283,7 +283,7 @@ class InvalidResponseHandler(BaseHTTPRequestHandler):
         "invalid event",
     ],
 )
-async def test_invalid_http_response_is_logged_and_tools_are_omitted(
+async def test_invalid_http_response_of_external_server_is_logged_and_tools_omitted(
     attributes: dict[str, Any], open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     handler = type("Handler", (InvalidResponseHandler,), attributes)
@@ -342,9 +342,10 @@ class BlockingHandler(BaseHTTPRequestHandler):
 
 
 @pytest.mark.slow
-async def test_call_without_a_free_connection_fails_and_running_calls_finish(
+async def test_external_call_without_a_free_http_connection_fails(
     open_tools: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Running calls finish."""
     monkeypatch.setattr(transports, "_MAX_CONNECTIONS", 3)
     monkeypatch.setattr(transports, "_CONNECT_TIMEOUT_S", 0.5)
     BlockingHandler.can_finish.clear()

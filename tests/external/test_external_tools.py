@@ -32,7 +32,7 @@ from toolcast_runtime.core.server_settings import ExternalServer
 
 
 @pytest.mark.slow
-async def test_stdio_server_lists_and_calls_tools(open_tools: Open) -> None:
+async def test_external_stdio_server_lists_and_calls_tools(open_tools: Open) -> None:
     tools = open_tools(make_personal_server(persistent=True))
     listed_tools = await tools.list_tools()
     assert [tool.name for tool in listed_tools] == [
@@ -50,7 +50,7 @@ async def test_stdio_server_lists_and_calls_tools(open_tools: Open) -> None:
     assert refused.error == "`title` is required for action `create_list`"
 
 
-async def test_each_invalid_tool_is_omitted_with_a_logged_reason(
+async def test_each_invalid_external_tool_is_omitted_with_a_logged_reason(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(odd_server("lying"))
@@ -67,7 +67,7 @@ async def test_each_invalid_tool_is_omitted_with_a_logged_reason(
     assert "\x1b" not in caplog.text
 
 
-async def test_result_that_does_not_match_the_server_schema_is_an_error(
+async def test_external_result_that_violates_its_output_schema_is_an_error(
     open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("lying"))
@@ -75,7 +75,7 @@ async def test_result_that_does_not_match_the_server_schema_is_an_error(
     assert response.error == "the tool's result does not match its declared schema"
 
 
-async def test_input_schema_with_a_file_reference_fails_the_call(
+async def test_external_tool_with_file_reference_in_input_schema_fails_the_call(
     open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("lying"))
@@ -84,7 +84,7 @@ async def test_input_schema_with_a_file_reference_fails_the_call(
     assert "the tool's schema cannot be applied" in response.error
 
 
-async def test_catastrophic_regex_in_a_schema_does_not_hang_the_call(
+async def test_catastrophic_regex_in_external_tool_schema_does_not_hang_the_call(
     open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("lying"))
@@ -92,7 +92,7 @@ async def test_catastrophic_regex_in_a_schema_does_not_hang_the_call(
     assert response.error is not None and "the arguments of `slow`" in response.error
 
 
-async def test_invalid_arguments_are_refused_before_the_server_is_called(
+async def test_invalid_arguments_are_refused_before_external_server_is_called(
     open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("well"))
@@ -102,7 +102,7 @@ async def test_invalid_arguments_are_refused_before_the_server_is_called(
     )
 
 
-async def test_tools_above_max_tools_are_omitted_and_counted_in_the_log(
+async def test_external_tools_above_max_tools_are_omitted_and_counted_in_the_log(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(odd_server("thousand", list_timeout=20.0))
@@ -111,7 +111,7 @@ async def test_tools_above_max_tools_are_omitted_and_counted_in_the_log(
 
 
 @pytest.mark.parametrize("notifications", [(), ("flooded",)])
-async def test_tool_list_is_refreshed_after_a_change_notification(
+async def test_external_tool_list_is_refreshed_after_a_list_changed_notification(
     notifications: tuple[str, ...],
     open_tools: Open,
     tmp_path: Path,
@@ -127,7 +127,7 @@ async def test_tool_list_is_refreshed_after_a_change_notification(
 
 
 @pytest.mark.slow
-async def test_tool_list_is_refreshed_by_a_server_that_notifies_only_subscribers(
+async def test_external_server_that_notifies_only_subscribers_refreshes_tool_list(
     open_tools: Open, tmp_path: Path
 ) -> None:
     flag = tmp_path / "flag"
@@ -140,7 +140,7 @@ async def test_tool_list_is_refreshed_by_a_server_that_notifies_only_subscribers
     assert (await tools.list_tools())[-1].name == "later"
 
 
-async def test_duplicate_tool_name_stays_with_its_first_owner(
+async def test_external_tool_with_a_name_already_in_use_is_omitted(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(
@@ -165,7 +165,7 @@ async def test_duplicate_tool_name_stays_with_its_first_owner(
     assert await tools.find_tool("hang") is None
 
 
-async def test_tool_with_a_similar_name_is_omitted(
+async def test_external_tool_with_a_name_similar_to_one_in_use_is_omitted(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(
@@ -188,7 +188,10 @@ async def test_tool_with_a_similar_name_is_omitted(
     )
 
 
-async def test_prefix_allow_and_deny_select_the_offered_tools(open_tools: Open) -> None:
+async def test_external_server_settings_allow_and_deny_select_the_offered_tools(
+    open_tools: Open,
+) -> None:
+    """Setting `prefix` is added to their names."""
     tools = open_tools(
         odd_server("well", prefix="odd.", allow=("echo", "hang"), deny=("hang",))
     )
@@ -209,7 +212,9 @@ def make_workspace_server(**options: Any) -> ExternalServer:
 
 
 @pytest.mark.slow
-async def test_tools_setting_renames_tools_without_the_prefix(open_tools: Open) -> None:
+async def test_external_server_setting_tools_renames_tools_without_the_prefix(
+    open_tools: Open,
+) -> None:
     tools = open_tools(
         make_workspace_server(
             prefix="google_",
@@ -225,9 +230,10 @@ async def test_tools_setting_renames_tools_without_the_prefix(open_tools: Open) 
     assert not any(map(tools.can_provide, ("manage_event", "google_manage_event")))
 
 
-async def test_configured_tool_that_the_server_lacks_is_logged_with_listed_tools(
+async def test_configured_tool_absent_from_external_server_is_logged(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """The log line contains the listed tools."""
     tools = open_tools(
         make_workspace_server(
             tools={"manage_events": "calendar"}, allow=("manage_events", "get_events")
@@ -241,7 +247,7 @@ async def test_configured_tool_that_the_server_lacks_is_logged_with_listed_tools
     ) in caplog.text
 
 
-async def test_external_server_is_available_only_to_its_clients(
+async def test_external_server_is_available_only_to_the_clients_in_its_settings(
     open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("well", clients=("internal",)))
@@ -263,7 +269,7 @@ async def test_external_server_is_available_only_to_its_clients(
         ({"deny": ("echo",)}, ToolFilter(frozenset({"echo"}))),
     ],
 )
-async def test_filtered_list_does_not_start_servers_without_matching_tools(
+async def test_filtered_list_starts_no_external_server_without_matching_tools(
     open_tools: Open, options: dict[str, Any], tool_filter: ToolFilter
 ) -> None:
     tools = open_tools(odd_server("well", "only-when-wanted", **options))
@@ -271,7 +277,7 @@ async def test_filtered_list_does_not_start_servers_without_matching_tools(
     assert not find_processes("only-when-wanted")
 
 
-async def test_client_list_starts_only_servers_with_tools_for_the_client(
+async def test_list_for_a_client_starts_only_external_servers_with_its_tools(
     open_tools: Open, tmp_path: Path
 ) -> None:
     providers = [
@@ -289,7 +295,7 @@ async def test_client_list_starts_only_servers_with_tools_for_the_client(
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("has_instructions", [False, True])
-def test_toolset_without_own_tools_serves_external_tools(
+def test_toolset_without_local_tools_serves_external_tools(
     make_project: Callable[..., Project], has_instructions: bool
 ) -> None:
     """A toolset may have only `mcp_servers`: its package has no definitions."""

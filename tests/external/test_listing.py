@@ -63,7 +63,7 @@ def nested_schema(levels: int) -> dict[str, Any]:
         ),
     ],
 )
-def test_invalid_definition_is_omitted_with_a_reason(
+def test_invalid_external_tool_definition_is_omitted_with_a_reason(
     definition: dict[str, Any], problem: str | None
 ) -> None:
     selection = select_tools(ExternalServer("far"), [definition], frozenset())
@@ -72,7 +72,7 @@ def test_invalid_definition_is_omitted_with_a_reason(
 
 
 @pytest.mark.parametrize("key", ["inputSchema", "outputSchema"])
-def test_schema_with_exponentially_expanding_references_is_omitted(key: str) -> None:
+def test_external_tool_schema_with_exponential_references_is_omitted(key: str) -> None:
     defs: dict[str, Any] = {"d0": {}}
     for level in range(17):
         reference = {"$ref": f"#/$defs/d{level}"}
@@ -86,7 +86,8 @@ def test_schema_with_exponentially_expanding_references_is_omitted(key: str) -> 
     )
 
 
-def test_duplicate_reserved_similar_and_long_names_are_omitted() -> None:
+def test_external_tools_with_duplicate_reserved_or_long_names_are_omitted() -> None:
+    """So are tools whose names are similar to others."""
     server = ExternalServer("far", prefix="p_", tools={"b": "own"})
     selection = select_tools(
         server,
@@ -110,7 +111,7 @@ def test_duplicate_reserved_similar_and_long_names_are_omitted() -> None:
     )
 
 
-def test_allow_deny_and_max_tools_limit_the_selected_tools() -> None:
+def test_allow_deny_and_max_tools_limit_the_selected_external_tools() -> None:
     server = ExternalServer(
         "far",
         allow=("a", "b", "c", "e", "x"),
@@ -137,7 +138,8 @@ def test_allow_deny_and_max_tools_limit_the_selected_tools() -> None:
     )
 
 
-def test_selected_tool_has_summary_description_and_server_settings() -> None:
+def test_external_tool_has_a_summary_and_the_timeout_of_its_server() -> None:
+    """The summary is the first line of the description or the title."""
     server = ExternalServer("far", call_timeout=7.0, persistent=True, prefix="p_")
     definition = entry(title="Title", description=f"\n {'d' * 201}\nMore.")
     (tool,) = select_tools(server, [definition], frozenset()).tools.values()
@@ -235,7 +237,7 @@ A, B, C = (entry("a"), entry("b"), entry("c", description="other"))
         ([C, {**C, "description": "x"}], [{**C, "description": "x"}], (), None, ()),
     ],
 )
-def test_locked_listing_offers_unchanged_tools_and_reports_changes(
+def test_lock_of_an_external_server_offers_unchanged_tools_only(
     locked: list[Any], listed: list[Any], varying_paths: Any, offered: Any, changes: Any
 ) -> None:
     """Refusing offers only unchanged tools as locked; logging offers every listed tool.
@@ -254,13 +256,13 @@ def test_locked_listing_offers_unchanged_tools_and_reports_changes(
     assert len(logging.definitions) == len(listed)
 
 
-def test_no_tool_is_offered_without_a_lock() -> None:
+def test_locked_external_server_offers_no_tool_if_its_lock_is_missing() -> None:
     selection = apply_lock(None, [A], keep_value, is_refusing=False)
     assert selection.definitions == []
     assert selection.changes == ("the lock is missing or cannot be read",)
 
 
-def test_changed_prompts_resources_and_instructions_are_reported() -> None:
+def test_lock_comparison_reports_changed_prompts_resources_and_instructions() -> None:
     lock = Lock([A], {"prompts": [A], "resources": [{"uri": "u"}]}, "Do this.")
     unchanged = {"prompts": [A], "resources": [{"uri": "u"}]}
     assert compare_other_lists(lock, unchanged, "Do this.", keep_value) == ()
@@ -297,7 +299,7 @@ def test_changed_prompts_resources_and_instructions_are_reported() -> None:
         (1, 1, []),
     ],
 )
-def test_find_differences_yields_the_paths_of_changed_values(
+def test_find_differences_yields_the_paths_of_changed_json_values(
     old: Any, new: Any, paths: list[Any]
 ) -> None:
     assert list(find_differences(old, new)) == paths
@@ -314,9 +316,10 @@ def test_find_differences_yields_the_paths_of_changed_values(
         ("At 10.0.0.1", "At 10.0.0.2", True),
     ],
 )
-def test_varying_instructions_may_change_in_numbers_paths_and_dates_only(
+def test_varying_server_instructions_may_differ_from_lock_in_numbers_and_dates(
     reviewed: str, listed: str | None, is_changed: bool
 ) -> None:
+    """Paths may differ, too."""
     lock = Lock([], {}, reviewed, [("instructions", "", ())])
     changes = compare_other_lists(lock, {}, listed, keep_value)
     assert bool(changes) == is_changed

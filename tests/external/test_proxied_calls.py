@@ -64,7 +64,7 @@ async def answer(registry: Registry, **result: Any) -> ToolResponse:
     return await registry.call_tool("answer", {"result": result})
 
 
-async def test_text_or_structured_content_becomes_the_result(
+async def test_proxied_call_returns_text_or_structured_content_as_result(
     make_registry: Make,
 ) -> None:
     registry = make_registry()
@@ -75,7 +75,7 @@ async def test_text_or_structured_content_becomes_the_result(
     assert (await answer(registry, content=[text("a"), text("b")])).result == "a\nb"
 
 
-async def test_unknown_fields_in_a_content_block_are_dropped(
+async def test_unknown_fields_in_an_mcp_content_block_are_dropped(
     make_registry: Make,
 ) -> None:
     known_fields = {"annotations": {"priority": 1.0}, "_meta": {"a.example/b": [1]}}
@@ -84,7 +84,7 @@ async def test_unknown_fields_in_a_content_block_are_dropped(
     assert response.content == [{**text("a"), **known_fields}]
 
 
-async def test_structured_array_is_returned_and_input_request_is_refused_in_2026_07_28(
+async def test_proxied_call_in_2026_07_28_returns_arrays_and_refuses_input_requests(
     make_registry: Make,
 ) -> None:
     registry = make_registry(mode="newest")
@@ -101,7 +101,7 @@ async def test_structured_array_is_returned_and_input_request_is_refused_in_2026
     )
 
 
-async def test_repeated_input_requests_are_answered_up_to_a_limit() -> None:
+async def test_proxied_call_answers_repeated_input_requests_up_to_a_limit() -> None:
     """The server answers each round with the same input request."""
     messages: list[str] = []
 
@@ -137,7 +137,7 @@ async def test_repeated_input_requests_are_answered_up_to_a_limit() -> None:
         ([text("jammed")], {"structuredContent": {"code": 5}}, "jammed", True),
     ],
 )
-async def test_error_result_includes_its_text_and_content(
+async def test_error_of_a_proxied_call_includes_its_text_and_content(
     make_registry: Make,
     content: list[Any],
     fields: dict[str, Any],
@@ -168,7 +168,7 @@ async def test_error_result_includes_its_text_and_content(
         ),
     ],
 )
-async def test_error_has_structured_content_only_if_it_matches_the_schema(
+async def test_error_of_proxied_call_has_structured_content_only_if_schema_matches(
     make_registry: Make, returns: Any, value: Any, expected: Any
 ) -> None:
     """The official TypeScript client validates it in errors, too."""
@@ -188,7 +188,7 @@ async def test_error_has_structured_content_only_if_it_matches_the_schema(
 @pytest.mark.parametrize(
     "value", [{}, {"code": None}, [], [1, None], "LIMIT", 0, 1.5, False]
 )
-async def test_structured_content_of_an_error_has_any_type_in_the_newest_revision(
+async def test_structured_content_of_a_proxied_error_has_any_type_in_newest_mcp(
     make_registry: Make, value: Any, content: list[Any]
 ) -> None:
     response = await answer(
@@ -205,7 +205,7 @@ async def test_structured_content_of_an_error_has_any_type_in_the_newest_revisio
     assert result.is_error and result.structured_content == value
 
 
-async def test_control_characters_are_escaped_in_errors_but_not_in_results(
+async def test_proxied_call_escapes_control_characters_in_errors_but_not_in_results(
     make_registry: Make,
 ) -> None:
     registry = make_registry()
@@ -235,14 +235,14 @@ async def test_control_characters_are_escaped_in_errors_but_not_in_results(
         ({"result": {"content": [{"type": "smell"}]}}, "the tool's result is invalid"),
     ],
 )
-async def test_json_rpc_error_or_invalid_result_fails_the_call(
+async def test_json_rpc_error_or_invalid_result_of_the_server_fails_a_proxied_call(
     make_registry: Make, reply: dict[str, Any], error: str
 ) -> None:
     response = await make_registry().call_tool("answer", reply)
     assert response.error is not None and error in response.error
 
 
-async def test_result_that_does_not_match_the_spec_schema_is_an_error(
+async def test_proxied_result_that_violates_the_output_schema_of_the_spec_is_an_error(
     make_registry: Make,
 ) -> None:
     spec = definition("answer", proxy="odd")
@@ -267,7 +267,7 @@ async def test_result_that_does_not_match_the_spec_schema_is_an_error(
         ("roots/list", {}),
     ],
 )
-async def test_unsupported_request_from_the_server_gets_an_error_and_calls_continue(
+async def test_unsupported_server_request_gets_an_error_and_proxied_calls_continue(
     make_registry: Make, method: str, params: dict[str, Any]
 ) -> None:
     registry = make_registry()
@@ -286,7 +286,7 @@ async def test_each_proxied_tool_is_called_on_its_own_server(
     assert "PATH" in (await registry.call_tool("my_secret", {})).result
 
 
-async def test_concurrent_calls_share_one_process_and_do_not_block_each_other(
+async def test_concurrent_proxied_calls_share_one_server_process_without_blocking(
     make_registry: Make, tmp_path: Path
 ) -> None:
     mark = str(tmp_path / "heard")
@@ -306,7 +306,9 @@ async def test_concurrent_calls_share_one_process_and_do_not_block_each_other(
     await wait_until_async(lambda: not find_processes(mark))
 
 
-async def test_spec_timeout_replaces_the_server_timeout(make_registry: Make) -> None:
+async def test_timeout_in_a_proxied_tool_spec_replaces_the_server_timeout(
+    make_registry: Make,
+) -> None:
     registry = make_registry(
         definition("hang", proxy="odd", timeout=0.3), call_timeout=0.01
     )
@@ -315,7 +317,7 @@ async def test_spec_timeout_replaces_the_server_timeout(make_registry: Make) -> 
     assert response.error is not None and "0.3 s" in response.error
 
 
-async def test_server_that_dies_during_a_call_is_restarted_for_later_calls(
+async def test_proxied_server_that_dies_during_a_call_is_restarted_for_later_calls(
     make_registry: Make,
 ) -> None:
     registry = make_registry()
@@ -326,7 +328,7 @@ async def test_server_that_dies_during_a_call_is_restarted_for_later_calls(
             await asyncio.sleep(0.05)
 
 
-async def test_environment_secrets_are_hidden_in_results_errors_and_tools(
+async def test_environment_secrets_are_hidden_in_proxied_results_errors_and_tools(
     make_registry: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ODD_TOKEN", "t0ken-of-the-server")
@@ -339,7 +341,7 @@ async def test_environment_secrets_are_hidden_in_results_errors_and_tools(
     assert "t0ken" not in repr(await registry.list_tools())
 
 
-async def test_langchain_tool_returns_content_blocks_and_reports_errors(
+async def test_langchain_tool_of_a_proxied_call_returns_content_blocks_and_errors(
     make_registry: Make,
 ) -> None:
     tools = LangChainTools(make_registry())

@@ -166,9 +166,10 @@ def list_generated_modules() -> list[str]:
 
 
 @pytest.mark.slow
-async def test_proxied_calls_apply_access_confirmation_ledger_and_timeout_from_specs(
+async def test_proxied_calls_apply_access_confirmation_and_timeout_from_specs(
     registry: Registry, tmp_path: Path
 ) -> None:
+    """They are recorded in the ledger, too."""
     questions: list[str] = []
 
     def make_answer_function(action: Action) -> Any:

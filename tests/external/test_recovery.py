@@ -74,8 +74,8 @@ def read_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     ]
 
 
-def test_every_connection_state_is_reachable_and_can_be_closed_or_fail() -> None:
-    """Closing returns to the state `NEW`."""
+def test_every_state_of_a_server_connection_is_reachable_and_can_be_closed() -> None:
+    """Each state can fail, too; closing returns to the state `NEW`."""
     assert {state for state, _ in TRANSITIONS} == set(TRANSITIONS.values()) == {*State}
     for state in State:
         assert TRANSITIONS[state, Event.CLOSED] is State.NEW
@@ -103,7 +103,7 @@ LOST_SESSION_REPLIES = {
 @pytest.mark.parametrize(
     "reply", LOST_SESSION_REPLIES.values(), ids=LOST_SESSION_REPLIES
 )
-async def test_call_with_lost_session_is_repeated_in_new_session(
+async def test_call_that_fails_with_lost_mcp_session_is_repeated_in_a_new_session(
     start_upstream: Start, proxy: Make, reply: Reply, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = start_upstream()
@@ -116,7 +116,7 @@ async def test_call_with_lost_session_is_repeated_in_new_session(
     assert read_warnings(caplog) == []
 
 
-async def test_lost_session_at_status_200_is_replaced_without_repeating_the_call(
+async def test_mcp_session_lost_at_status_200_is_replaced_without_repeating_the_call(
     start_upstream: Start, proxy: Make
 ) -> None:
     """Only an HTTP error status shows that the call did not run."""
@@ -129,7 +129,7 @@ async def test_lost_session_at_status_200_is_replaced_without_repeating_the_call
     assert (await fetch(registry)).result == "hello"
 
 
-async def test_parallel_calls_with_lost_session_share_one_new_session(
+async def test_parallel_calls_with_lost_mcp_session_share_one_new_session(
     start_upstream: Start, proxy: Make
 ) -> None:
     server = start_upstream()
@@ -141,7 +141,7 @@ async def test_parallel_calls_with_lost_session_share_one_new_session(
     assert [method for method, _ in server.requests].count("initialize") == 2
 
 
-async def test_call_with_lost_session_is_repeated_only_once(
+async def test_call_with_lost_mcp_session_is_repeated_only_once(
     start_upstream: Start, proxy: Make
 ) -> None:
     """A load balancer that sends each request to another server loses every session."""
@@ -159,7 +159,7 @@ async def test_call_with_lost_session_is_repeated_only_once(
 
 
 @pytest.mark.parametrize("code", [-32000, -32001, -32042, -32099])
-async def test_tool_error_with_a_server_error_code_keeps_the_session(
+async def test_tool_error_with_a_server_error_code_keeps_the_mcp_session(
     start_upstream: Start, proxy: Make, code: int
 ) -> None:
     server = start_upstream()
@@ -176,7 +176,7 @@ async def test_tool_error_with_a_server_error_code_keeps_the_session(
     assert [method for method, _ in server.requests].count("initialize") == 1
 
 
-async def test_listed_tools_stay_offered_when_the_session_is_lost(
+async def test_external_tools_stay_offered_when_the_mcp_session_is_lost(
     start_upstream: Start, open_tools: Open
 ) -> None:
     server = start_upstream()
@@ -187,7 +187,7 @@ async def test_listed_tools_stay_offered_when_the_session_is_lost(
     assert [tool.name for tool in await tools.list_tools()] == ["fetch"]
 
 
-async def test_list_refresh_with_lost_session_opens_a_new_session(
+async def test_tool_list_refresh_with_lost_mcp_session_opens_a_new_session(
     start_upstream: Start, open_tools: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_REFRESH_INTERVAL_S", 0.05)
@@ -202,7 +202,7 @@ async def test_list_refresh_with_lost_session_opens_a_new_session(
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("args", [("--sessions",), ()], ids=["2025", "2026"])
-async def test_restarted_python_server_answers_the_next_call(
+async def test_restarted_mcp_sdk_server_answers_the_next_call(
     open_tools: Open,
     start_personal_server: Callable[..., PersonalServer],
     args: tuple[str, ...],
@@ -263,7 +263,7 @@ HTTP_ERRORS = {
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
 @pytest.mark.parametrize(("reply", "expected"), HTTP_ERRORS.values(), ids=HTTP_ERRORS)
-async def test_http_error_is_in_the_response_and_logged_once(
+async def test_http_error_of_external_server_is_returned_and_logged_once(
     start_upstream: Start,
     proxy: Make,
     reply: Reply,
@@ -286,7 +286,7 @@ async def test_http_error_is_in_the_response_and_logged_once(
 
 
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
-async def test_renewed_token_file_is_read_after_http_401(
+async def test_external_server_token_file_is_read_again_after_http_401(
     start_upstream: Start,
     proxy: Make,
     is_modern: bool,
@@ -310,7 +310,7 @@ async def test_renewed_token_file_is_read_after_http_401(
     assert server.requests[before:] == [("tools/call", "third-token")]
 
 
-async def test_expired_token_is_reported_until_it_is_renewed(
+async def test_expired_token_for_external_server_is_reported_until_it_is_renewed(
     start_upstream: Start,
     proxy: Make,
     monkeypatch: pytest.MonkeyPatch,
@@ -336,7 +336,7 @@ async def test_expired_token_is_reported_until_it_is_renewed(
     assert (await fetch(registry)).result == "hello"
 
 
-async def test_token_refused_while_connecting_is_reported_to_callers(
+async def test_external_server_token_refused_on_connection_is_reported_to_callers(
     start_upstream: Start,
     proxy: Make,
     monkeypatch: pytest.MonkeyPatch,
@@ -361,7 +361,7 @@ async def test_token_refused_while_connecting_is_reported_to_callers(
 
 
 @pytest.mark.parametrize("content", ["token", "\ufefftoken", " token\r\n", "token\n\n"])
-async def test_environment_variable_file_is_read_without_white_space_and_byte_order_mark(
+async def test_token_file_of_external_server_is_read_without_spaces_and_bom(
     start_upstream: Start,
     proxy: Make,
     content: str,
@@ -380,7 +380,7 @@ async def test_environment_variable_file_is_read_without_white_space_and_byte_or
 @pytest.mark.parametrize(
     "value", ["secret\nX-Other: 1", "secret\x00", "s\u00e9cret", "\u200bs"]
 )
-async def test_invalid_header_is_logged_by_name_without_its_value(
+async def test_invalid_header_for_external_server_is_logged_without_its_value(
     start_upstream: Start,
     proxy: Make,
     value: str,
@@ -414,7 +414,7 @@ async def test_invalid_header_is_logged_by_name_without_its_value(
 
 
 @pytest.mark.parametrize("content", [None, "", "   \n", "x" * 100_000])
-async def test_unreadable_environment_variable_file_is_named_in_the_log(
+async def test_unreadable_token_file_of_external_server_is_named_in_the_log(
     start_upstream: Start,
     proxy: Make,
     content: str | None,

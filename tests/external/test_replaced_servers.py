@@ -26,7 +26,7 @@ __all__ = ["proxy", "start_upstream"]
     "reply", LOST_SESSION_REPLIES.values(), ids=LOST_SESSION_REPLIES
 )
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
-async def test_call_succeeds_after_a_restart_with_another_protocol_version(
+async def test_call_succeeds_after_server_restarts_with_another_mcp_version(
     start_upstream: Start,
     proxy: Make,
     is_modern: bool,
@@ -44,7 +44,7 @@ async def test_call_succeeds_after_a_restart_with_another_protocol_version(
 
 
 @pytest.mark.parametrize("code", [-32602, -32603, -32020, -32042])
-async def test_tool_error_from_a_stateless_server_does_not_repeat_discovery(
+async def test_tool_error_from_stateless_mcp_server_does_not_repeat_server_discover(
     start_upstream: Start, proxy: Make, code: int
 ) -> None:
     """MCP 2026-07-28 sends ordinary errors with the HTTP status 400 or 404."""
@@ -61,7 +61,7 @@ async def test_tool_error_from_a_stateless_server_does_not_repeat_discovery(
 
 
 @pytest.mark.parametrize("stream", [": hi\n\n", "id: 1\nretry: 1\ndata:\n\n", ""])
-async def test_session_lost_during_a_call_is_replaced_without_repeating_the_call(
+async def test_mcp_session_lost_during_a_call_is_replaced_without_repeating_the_call(
     start_upstream: Start, proxy: Make, stream: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The call may have run already."""

@@ -55,7 +55,7 @@ TERM, KILL = signal.SIGTERM, signal.SIGKILL
         (FakeProcess(99.0), [(2.0, TERM), (3.0, KILL), (4.0, KILL)]),
     ],
 )
-async def test_stop_closes_stdin_then_terminates_then_kills_the_process(
+async def test_stop_of_external_server_closes_stdin_then_terminates_then_kills(
     monkeypatch: pytest.MonkeyPatch, process: FakeProcess, signals: list[Any]
 ) -> None:
     """The process has two seconds after its stdin is closed and one after each signal."""
@@ -68,9 +68,10 @@ async def test_stop_closes_stdin_then_terminates_then_kills_the_process(
     assert process.events == ["input", *signals, "closed"]
 
 
-def test_server_inherits_only_listed_variables_without_shell_functions(
+def test_external_server_process_inherits_only_listed_variables(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Values that define shell functions are not inherited."""
     name = next(iter(server_process._INHERITED))
     monkeypatch.setenv("TOYS_SECRET", "x")
     monkeypatch.setenv(name, "here")

@@ -20,7 +20,7 @@ def make_server(**settings: Any) -> ExternalServer:
     return ExternalServer("far", **{"prefix": "p_", **settings})
 
 
-def test_local_and_server_names_are_converted_in_both_directions() -> None:
+def test_external_tool_names_are_converted_to_local_names_and_back() -> None:
     server = make_server(tools={"a": "own", "b": "p_a"})
     assert [server.get_local_name(name) for name in "abc"] == ["own", "p_a", "p_c"]
     local_names = ("own", "p_a", "p_c", "x")
@@ -51,7 +51,7 @@ def test_local_and_server_names_are_converted_in_both_directions() -> None:
         ({"allow": ()}, "p_a", False),
     ],
 )
-def test_can_provide_applies_prefix_renames_allow_and_deny(
+def test_external_server_can_provide_applies_prefix_renames_allow_and_deny(
     settings: dict[str, Any], name: str, expected: bool
 ) -> None:
     assert make_server(**settings).can_provide(name) is expected
@@ -75,13 +75,14 @@ def test_can_provide_applies_prefix_renames_allow_and_deny(
         ({"clients": None}, ToolFilter(client="you"), True),
     ],
 )
-def test_can_provide_any_applies_the_tool_filter_and_the_client(
+def test_external_server_can_provide_any_applies_the_filter_and_the_client(
     settings: dict[str, Any], tool_filter: ToolFilter, expected: bool
 ) -> None:
     assert make_server(**settings).can_provide_any(tool_filter) is expected
 
 
-def test_variable_references_are_expanded_with_their_defaults() -> None:
+def test_variable_references_in_server_settings_are_expanded_with_defaults() -> None:
+    """`${NAME:-default}` has a default value."""
     environment = {"A": "x", "E": ""}
     template = "${A} ${B:-y} ${E:-z} ${E:-}|$A ${1} ${A:-}"
     assert expand_variables(template, environment) == "x y z |$A ${1} x"
@@ -92,7 +93,7 @@ def test_variable_references_are_expanded_with_their_defaults() -> None:
             expand_variables(text, environment)
 
 
-def test_resolved_server_lists_values_from_the_environment_as_secrets() -> None:
+def test_environment_values_in_external_server_settings_are_listed_as_secrets() -> None:
     server = make_server(
         command="${COMMAND}",
         args=("${ARGUMENT}",),

@@ -54,7 +54,7 @@ FREEZES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("how", "mode"), FREEZES.items(), ids=FREEZES)
-async def test_server_is_restarted_after_each_kind_of_hang(
+async def test_stdio_server_is_restarted_after_each_kind_of_hang(
     open_tools: Open,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -93,7 +93,7 @@ async def test_server_is_restarted_after_each_kind_of_hang(
             await asyncio.sleep(0.05)
 
 
-async def test_server_that_answers_pings_is_not_restarted(
+async def test_stdio_server_that_answers_pings_is_not_restarted(
     open_tools: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """An error response to `ping` is an answer, too: only the tool `hang` hangs."""

@@ -51,7 +51,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_results_errors_and_progress_pass_through_the_proxy(
+def test_proxied_third_party_server_passes_on_results_errors_and_progress(
     project: Path, era: str
 ) -> None:
     with stdio_server(project, "generated.theirs", era=era) as server:
@@ -92,14 +92,16 @@ def test_results_errors_and_progress_pass_through_the_proxy(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_proxied_tool_can_be_called_over_http(project: Path, era: str) -> None:
+def test_proxied_third_party_tool_can_be_called_over_http(
+    project: Path, era: str
+) -> None:
     with http_server(project, "generated.theirs") as server:
         call = {"name": "get-sum", "arguments": {"a": 2, "b": 3}}
         answer = server.request(era, "tools/call", call)
         assert "5" in answer["result"]["content"][0]["text"]
 
 
-def test_proxied_tool_can_be_called_from_langchain_and_the_command_line(
+def test_proxied_third_party_tool_can_be_called_from_langchain_and_cli(
     project: Path,
 ) -> None:
     code = (

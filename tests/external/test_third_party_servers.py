@@ -32,7 +32,7 @@ def make_server(name: str, command: tuple[str, ...], **options: Any) -> External
     return ExternalServer(name, command=program, args=tuple(args), **options)
 
 
-async def test_time_server_answers_and_its_errors_are_returned(
+async def test_mcp_server_time_returns_results_and_errors_as_external_server(
     open_tools: Open, commands: ThirdPartyCommands
 ) -> None:
     command = (*commands.time, "--local-timezone", "UTC")
@@ -49,7 +49,7 @@ async def test_time_server_answers_and_its_errors_are_returned(
     assert invalid.error is not None and "`timezone` is required" in invalid.error
 
 
-async def test_git_server_reads_and_stages_files_without_its_denied_tool(
+async def test_mcp_server_git_reads_and_stages_files_without_its_denied_tool(
     open_tools: Open, commands: ThirdPartyCommands, tmp_path: Path
 ) -> None:
     run_git(tmp_path, "init", "-b", "main")
@@ -72,7 +72,7 @@ async def test_git_server_reads_and_stages_files_without_its_denied_tool(
     assert "The first one" in log.text()
 
 
-async def test_everything_server_returns_text_images_and_structured_content(
+async def test_mcp_server_everything_returns_text_images_and_structured_content(
     open_tools: Open, commands: ThirdPartyCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERYTHING_TOKEN", "hunter2-hunter2")

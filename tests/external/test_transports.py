@@ -70,7 +70,7 @@ class FakeSession:
         pass
 
 
-async def test_rate_limiter_allows_a_burst_and_then_a_steady_rate(
+async def test_message_rate_limiter_allows_a_burst_and_then_a_steady_rate(
     clock: FakeClock,
 ) -> None:
     limiter = _RateLimiter(3, 2)
@@ -86,7 +86,7 @@ async def test_rate_limiter_allows_a_burst_and_then_a_steady_rate(
     assert limiter.get_remaining() == 3.0
 
 
-async def test_1000_messages_are_read_at_once_and_then_200_per_second(
+async def test_1000_mcp_messages_are_read_at_once_and_then_200_per_second(
     clock: FakeClock,
 ) -> None:
     reading: Any = FakeProcess(*[ANSWER + b"\n"] * 1_001)
@@ -130,7 +130,7 @@ async def read_chunks(*chunks: bytes) -> tuple[FakeSession, ProcessExit]:
         ),
     ],
 )
-async def test_invalid_lines_are_counted_and_1000_end_the_connection(
+async def test_stdio_connection_ends_after_1000_lines_that_are_not_mcp_messages(
     clock: FakeClock, chunks: Any, message_count: int, invalid_count: int, reason: str
 ) -> None:
     session, process_exit = await read_chunks(*chunks)
@@ -141,7 +141,7 @@ async def test_invalid_lines_are_counted_and_1000_end_the_connection(
     )
 
 
-async def test_message_above_the_size_limit_ends_the_connection(
+async def test_mcp_message_above_the_size_limit_ends_the_stdio_connection(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transports, "MAX_MESSAGE_BYTES", 1 << 20)
@@ -163,7 +163,7 @@ async def test_message_above_the_size_limit_ends_the_connection(
         (499, ANSWER, True, 1, 0),
     ],
 )
-async def test_notifications_are_dropped_when_less_than_half_the_burst_remains(
+async def test_mcp_notifications_are_dropped_below_half_of_the_message_burst(
     clock: FakeClock,
     remaining: int,
     line: bytes,
@@ -181,7 +181,9 @@ async def test_notifications_are_dropped_when_less_than_half_the_burst_remains(
     assert remaining - limiter._remaining == pytest.approx(cost)
 
 
-async def test_last_2000_bytes_from_stderr_are_stored(clock: FakeClock) -> None:
+async def test_last_2000_bytes_of_external_server_stderr_are_stored(
+    clock: FakeClock,
+) -> None:
     process_exit = ProcessExit(lambda: None)
     process: Any = FakeProcess(b"a", b"b" * 1_999, b"c")
     await transports._read_stderr(process, process_exit)
@@ -189,7 +191,7 @@ async def test_last_2000_bytes_from_stderr_are_stored(clock: FakeClock) -> None:
     assert clock.sleeps == [0.01] * 3
 
 
-def test_second_exit_reason_is_ignored() -> None:
+def test_second_exit_reason_of_external_server_process_is_ignored() -> None:
     calls: list[int] = []
     process_exit = ProcessExit(lambda: calls.append(1))
     for reason in ("first", "second"):
@@ -197,7 +199,7 @@ def test_second_exit_reason_is_ignored() -> None:
     assert (process_exit.reason, calls) == ("first", [1])
 
 
-def test_maximum_message_size_is_16_mebibytes() -> None:
+def test_maximum_mcp_message_size_is_16_mebibytes() -> None:
     assert server_process.MAX_MESSAGE_BYTES == 16 << 20
 
 
@@ -247,7 +249,7 @@ async def read_response(response: Any) -> int:
         ("text/event-stream; charset=utf-8", 1, True),
     ],
 )
-async def test_http_response_size_is_limited_except_for_event_streams(
+async def test_external_http_response_size_is_limited_except_for_event_streams(
     monkeypatch: pytest.MonkeyPatch, kind: str, excess: int, is_read: bool
 ) -> None:
     monkeypatch.setattr(transports, "MAX_MESSAGE_BYTES", 1_000)
@@ -261,7 +263,9 @@ async def test_http_response_size_is_limited_except_for_event_streams(
         await read_response(response)
 
 
-async def test_compressed_response_is_refused_and_timeout_becomes_http_504() -> None:
+async def test_http_client_refuses_compressed_responses_and_maps_timeouts_to_504() -> (
+    None
+):
     compressed = httpx2.Response(
         200, headers={"content-encoding": "gzip"}, stream=ChunkStream()
     )
@@ -277,9 +281,10 @@ async def test_compressed_response_is_refused_and_timeout_becomes_http_504() -> 
         await read_response(httpx2.ConnectError("no"))
 
 
-async def test_http_client_ignores_proxies_and_allows_50_connections(
+async def test_http_client_of_external_servers_ignores_proxies(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """It allows 50 connections."""
     arguments: dict[str, Any] = {}
 
     class StopError(Exception):
@@ -299,7 +304,7 @@ async def test_http_client_ignores_proxies_and_allows_50_connections(
     assert arguments["timeout"] == httpx2.Timeout(10.0, read=300.0)
 
 
-async def test_reconnect_delay_doubles_until_a_connection_lasts_over_30_seconds(
+async def test_reconnect_delay_of_a_server_doubles_until_a_connection_lasts_30_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = FakeClock()
@@ -330,9 +335,10 @@ async def test_reconnect_delay_doubles_until_a_connection_lasts_over_30_seconds(
     assert clock.sleeps == pauses
 
 
-async def test_list_is_refreshed_every_five_minutes_and_at_most_once_per_second(
+async def test_external_tool_list_is_refreshed_every_five_minutes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Change notifications refresh it at most once per second."""
     waits: list[float] = []
     updates: list[Any] = []
     clock = FakeClock()
@@ -370,7 +376,7 @@ async def test_list_is_refreshed_every_five_minutes_and_at_most_once_per_second(
     assert changed == [1]
 
 
-async def test_failed_first_connection_is_logged_without_lost_tools(
+async def test_failed_first_connection_to_a_server_is_logged_without_lost_tools(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     connection = Connection(ExternalServer("far"), frozenset(), lambda: None)

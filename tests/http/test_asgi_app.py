@@ -45,7 +45,7 @@ async def list_tools(
 
 @pytest.mark.usefixtures("environment")
 @pytest.mark.parametrize("prefix", ["/platform", ""])
-def test_mounted_application_checks_hosts_and_tokens(prefix: str) -> None:
+def test_mounted_asgi_app_checks_host_header_and_bearer_token(prefix: str) -> None:
     outer = Starlette(routes=[Mount(prefix or "/", app)], lifespan=app.lifespan)
     path, variable = CLIENTS[0]
 
@@ -69,7 +69,7 @@ def test_mounted_application_checks_hosts_and_tokens(prefix: str) -> None:
 
 
 @pytest.mark.usefixtures("environment")
-def test_lifespan_can_run_again_in_new_event_loops() -> None:
+def test_asgi_lifespan_of_the_mcp_app_can_run_again_in_new_event_loops() -> None:
     """Adapters for serverless platforms run one lifespan and loop for each request."""
     path, variable = CLIENTS[0]
 
@@ -85,7 +85,7 @@ def test_lifespan_can_run_again_in_new_event_loops() -> None:
     assert [answer.status_code for answer in answers] == [200] * 3
 
 
-def test_mounted_application_without_its_lifespan_answers_503_with_help() -> None:
+def test_mcp_app_mounted_without_its_lifespan_answers_503_with_help() -> None:
     outer = Starlette(routes=[Mount("/platform", app)])
 
     async def send_requests() -> httpx.Response:
@@ -103,7 +103,7 @@ def test_mounted_application_without_its_lifespan_answers_503_with_help() -> Non
 @pytest.mark.parametrize(
     "missing", [*(v for _, v in CLIENTS), "MOLECULE_ALLOWED_HOSTS"]
 )
-def test_startup_fails_without_tokens_or_allowed_hosts(
+def test_asgi_app_startup_fails_without_tokens_or_allowed_hosts(
     missing: str, environment: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(missing)
@@ -125,7 +125,7 @@ def test_startup_fails_without_tokens_or_allowed_hosts(
     assert missing in str(sent[0]["message"])
 
 
-def test_importing_the_module_does_not_load_server_libraries() -> None:
+def test_importing_generated_mcp_server_does_not_import_mcp_sdk_or_uvicorn() -> None:
     code = f"import sys, {MODULE}; print(*sorted(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -139,7 +139,7 @@ def test_importing_the_module_does_not_load_server_libraries() -> None:
 
 
 @pytest.mark.slow
-def test_application_runs_and_shuts_down_under_uvicorn() -> None:
+def test_generated_asgi_app_runs_and_shuts_down_under_uvicorn() -> None:
     command = [sys.executable, "-m", "uvicorn", f"{MODULE}:app", "--port", "0"]
     process = subprocess.Popen(
         command, cwd=ROOT, env={**os.environ, **ENVIRONMENT}, stderr=subprocess.PIPE

@@ -27,7 +27,7 @@ resource = pytest.importorskip("resource")
         (0, 16, 16),
     ],
 )
-def test_connection_limits_depend_on_the_file_descriptor_limit(
+def test_http_connection_limits_depend_on_the_file_descriptor_limit(
     monkeypatch: pytest.MonkeyPatch,
     descriptors: int,
     connection_limit: int,
@@ -39,10 +39,10 @@ def test_connection_limits_depend_on_the_file_descriptor_limit(
     assert connections.get_admission_limit() == admission_limit
 
 
-async def test_waiting_connections_over_a_quarter_limit_are_closed_after_their_response(
+async def test_unadmitted_connections_over_a_quarter_of_the_limit_close_after_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Responses to fewer waiting connections do not contain `connection: close`."""
+    """A connection is admitted when the token of its request is valid."""
     monkeypatch.setattr(connections, "get_connection_limit", lambda: 4)
     async with connect(echo) as (_, reader, writer):
         writer.write(HEAD % 1 + b"a")
@@ -74,7 +74,7 @@ async def request_admission(reader: Any, writer: Any) -> bytes:
     return cast(bytes, await reader.readexactly(1))
 
 
-async def test_admitted_connection_is_no_longer_waiting() -> None:
+async def test_connection_counts_as_admitted_after_a_request_with_valid_token() -> None:
     async with connect(admission_app) as (protocol, reader, writer):
         assert is_waiting_and_admitted(protocol) == (True, False)
         assert await request_admission(reader, writer) == b"1"
@@ -82,7 +82,7 @@ async def test_admitted_connection_is_no_longer_waiting() -> None:
         assert await request_admission(reader, writer) == b"1"
 
 
-async def test_idle_admitted_connection_is_closed_to_admit_another(
+async def test_idle_authenticated_connection_is_closed_to_admit_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connections, "get_admission_limit", lambda: 1)
@@ -103,7 +103,7 @@ async def test_idle_admitted_connection_is_closed_to_admit_another(
         assert await reader.read() == b""
 
 
-async def test_new_connection_over_the_limit_closes_the_oldest_with_503(
+async def test_connection_over_the_limit_makes_the_oldest_one_end_with_503(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connections, "get_connection_limit", lambda: 1)
@@ -121,7 +121,7 @@ async def test_new_connection_over_the_limit_closes_the_oldest_with_503(
 
 
 @pytest.mark.parametrize(("headers", "status"), [(198, b"200"), (199, b"400")])
-async def test_request_head_may_have_at_most_200_lines(
+async def test_http_request_head_may_have_at_most_200_lines(
     headers: int, status: bytes
 ) -> None:
     """The request line and the host header count."""
@@ -136,7 +136,7 @@ async def test_request_head_may_have_at_most_200_lines(
         assert (await reader.readline()).startswith(b"HTTP/1.1 " + status)
 
 
-async def test_body_in_500_one_byte_chunks_is_read_completely() -> None:
+async def test_http_request_body_in_500_one_byte_chunks_is_read_completely() -> None:
     async with connect(echo) as (_, reader, writer):
         head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
         writer.write(head + b"1\r\na\r\n" * 500 + b"0\r\n\r\n")

@@ -81,7 +81,7 @@ async def list_tools(
 
 
 @pytest.mark.parametrize("origin", [PAGE, EXTENSION, "null", LOCAL])
-async def test_allowed_origin_needs_a_token_for_the_request_but_not_for_the_preflight(
+async def test_cors_preflight_of_allowed_origin_needs_no_token_but_its_request_does(
     tmp_path: Path, origin: str
 ) -> None:
     async with make_client(tmp_path, token="t-123456789012") as client:
@@ -103,7 +103,7 @@ async def test_allowed_origin_needs_a_token_for_the_request_but_not_for_the_pref
 
 
 @pytest.mark.parametrize("origin", FOREIGN)
-async def test_other_origins_are_forbidden_without_cors_headers(
+async def test_undeclared_origins_get_403_without_cors_headers(
     tmp_path: Path, origin: str
 ) -> None:
     async with make_client(tmp_path) as client:

@@ -113,7 +113,7 @@ INCOMPLETE = {
         for case in INCOMPLETE
     ],
 )
-def test_health_responds_with_more_incomplete_requests_than_descriptors(
+def test_health_endpoint_responds_despite_more_incomplete_requests_than_descriptors(
     server: Server, case: str
 ) -> None:
     with open_connections(server, DESCRIPTORS + 44, INCOMPLETE[case]):
@@ -123,10 +123,10 @@ def test_health_responds_with_more_incomplete_requests_than_descriptors(
 
 @pytest.mark.timeout(120)
 @pytest.mark.slow
-def test_tools_are_listed_with_more_incomplete_authenticated_bodies_than_descriptors(
+def test_tools_list_works_despite_more_incomplete_bodies_than_file_descriptors(
     server: Server,
 ) -> None:
-    """The pause lets the server admit each request before the next one."""
+    """The incomplete requests have valid tokens; pauses let the server admit each."""
     text = INCOMPLETE["incomplete body without a token"].replace(
         b"Content-Length", b"Authorization: Bearer internal-token\r\nContent-Length"
     )
@@ -138,7 +138,7 @@ def test_tools_are_listed_with_more_incomplete_authenticated_bodies_than_descrip
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-def test_connection_with_incomplete_head_is_closed_after_the_head_timeout(
+def test_http_connection_with_incomplete_head_is_closed_after_head_timeout(
     server: Server,
 ) -> None:
     with open_connections(server, 1, INCOMPLETE["incomplete head"]) as (connection,):
@@ -150,7 +150,9 @@ def test_connection_with_incomplete_head_is_closed_after_the_head_timeout(
 
 
 @pytest.mark.timeout(180)
-def test_health_responds_during_bad_token_and_large_body_floods(server: Server) -> None:
+def test_health_endpoint_responds_during_floods_of_bad_tokens_and_large_bodies(
+    server: Server,
+) -> None:
     """The bodies exceed the size limit or are slow to validate."""
 
     def send_bad_token() -> None:
@@ -188,7 +190,7 @@ CHUNK_FLOODS = {
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("case", CHUNK_FLOODS)
-def test_health_responds_during_one_byte_chunk_floods(
+def test_health_endpoint_responds_during_floods_of_one_byte_body_chunks(
     server: Server, case: str
 ) -> None:
     """Tiny chunks cost as much work as a long body."""
@@ -212,7 +214,7 @@ def test_health_responds_during_one_byte_chunk_floods(
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("size", [1, 7, 1_000, 200_000])
-def test_chunked_and_plain_bodies_are_read_whatever_the_segment_size(
+def test_http_bodies_with_and_without_chunks_are_read_at_any_tcp_segment_size(
     server: Server, size: int
 ) -> None:
     """The requests are pipelined on one connection."""
@@ -238,7 +240,7 @@ def test_chunked_and_plain_bodies_are_read_whatever_the_segment_size(
     assert answers.endswith(b'{"status":"ok"}')
 
 
-def test_request_head_with_too_many_lines_is_answered_with_400(server: Server) -> None:
+def test_http_request_head_with_too_many_lines_gets_400(server: Server) -> None:
     for count, status in ((150, b"200"), (500, b"400")):
         with open_connections(
             server,
@@ -250,7 +252,7 @@ def test_request_head_with_too_many_lines_is_answered_with_400(server: Server) -
             assert connection.recv(12) == b"HTTP/1.1 " + status
 
 
-async def test_body_not_received_within_the_timeout_is_answered_with_408(
+async def test_http_request_body_not_received_within_the_timeout_gets_408(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     import asyncio
@@ -317,7 +319,7 @@ async def test_bearer_token_is_compared_without_stripping_unicode_spaces(
     assert sent[0] == (200 if is_valid else 401)
 
 
-def test_host_is_compared_without_stripping_unicode_spaces() -> None:
+def test_host_header_is_compared_without_stripping_unicode_spaces() -> None:
     hosts = AllowedHosts(["localhost"])
     assert hosts.allows_host("localhost:80")
     assert not hosts.allows_host("localhost\xa0")
@@ -335,7 +337,7 @@ def test_host_is_compared_without_stripping_unicode_spaces() -> None:
     ],
     ids=["many", "too many", "lists", "objects", "text", "escaped text"],
 )
-def test_counted_values_exceed_the_limit_only_for_too_many_json_values(
+def test_estimated_json_value_count_exceeds_limit_only_with_too_many_values(
     body: bytes, is_too_many: bool
 ) -> None:
     """Brackets and commas inside strings do not count."""
@@ -344,7 +346,7 @@ def test_counted_values_exceed_the_limit_only_for_too_many_json_values(
     ) == is_too_many
 
 
-def test_body_with_more_than_10000_values_is_answered_with_400(server: Server) -> None:
+def test_json_body_with_more_than_10000_values_gets_400(server: Server) -> None:
     call = {"name": "memory", "arguments": {"action": "list", "x": [[]] * 20_000}}
     body, headers = rpc("tools/call", call)
     answer = server.send(
@@ -354,7 +356,7 @@ def test_body_with_more_than_10000_values_is_answered_with_400(server: Server) -
     assert "more than 10,000 values" in answer.message["error"]["message"]
 
 
-async def test_large_bodies_are_parsed_while_the_default_executor_is_busy() -> None:
+async def test_large_http_bodies_are_parsed_while_the_loop_executor_is_busy() -> None:
     """Host name lookups for an issuer use the threads of the event loop's executor."""
     executor = ThreadPoolExecutor(2)
     loop = asyncio.get_running_loop()

@@ -27,7 +27,7 @@ from toolcast_runtime.http.request_limits import (
         ([{"type": "http.request"}], 200),
     ],
 )
-async def test_body_may_have_exactly_the_maximum_size(
+async def test_http_request_body_may_have_exactly_the_maximum_size(
     pieces: list[Any], status: int
 ) -> None:
     """A longer body is answered with 413."""
@@ -40,7 +40,7 @@ async def test_body_may_have_exactly_the_maximum_size(
 @pytest.mark.parametrize(
     ("length", "status"), [(b"10", 200), (b"11", 413), (b"0" * 19 + b"1" + b"9", 200)]
 )
-async def test_declared_length_over_the_maximum_is_answered_with_413(
+async def test_content_length_over_the_maximum_body_size_gets_413(
     length: bytes, status: int
 ) -> None:
     """A number of more than 20 digits is ignored."""
@@ -91,14 +91,14 @@ def test_host_header_must_match_an_allowed_host_and_its_port(
         ("", False),
     ],
 )
-def test_origin_must_be_declared_or_an_http_url_on_an_allowed_host(
+def test_origin_header_must_be_declared_or_an_http_url_on_an_allowed_host(
     header: str | None, expected: bool
 ) -> None:
     hosts = AllowedHosts(["a"], ["https://page.EXAMPLE/"])
     assert hosts.allows_origin(header) is expected
 
 
-def test_nesting_and_values_are_counted_only_to_just_above_the_limit() -> None:
+def test_json_levels_and_values_are_counted_only_to_just_above_the_limit() -> None:
     """Brackets and commas inside strings do not count."""
     assert measure_nesting(b"[" * 200) == measure_nesting(b"[]" * 200) == 200
     assert measure_nesting(b"[" * 201) == 201
@@ -113,7 +113,9 @@ def test_nesting_and_values_are_counted_only_to_just_above_the_limit() -> None:
     assert count_values(b'["' + b"," * 20_000 + b'", {}]') == 4
 
 
-async def test_replayed_body_is_followed_by_later_messages() -> None:
+async def test_asgi_receive_returns_the_buffered_body_and_then_later_messages() -> None:
+    """The HTTP guard reads the body before it calls the application."""
+
     async def receive_disconnect() -> dict[str, Any]:
         return {"type": "http.disconnect"}
 
@@ -126,7 +128,7 @@ async def test_replayed_body_is_followed_by_later_messages() -> None:
     assert (await receive())["type"] == "http.disconnect"
 
 
-def test_message_that_is_not_a_json_object_is_parsed_as_empty() -> None:
+def test_http_body_that_is_not_a_json_object_is_parsed_as_empty_dict() -> None:
     assert parse_message(b'{"id": 1}') == {"id": 1}
     for body in (b"[1]", b"{", b"\xff", b""):
         assert parse_message(body) == {}

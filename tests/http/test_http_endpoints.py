@@ -38,9 +38,10 @@ def get_token(client: str) -> str:
 @pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
 @pytest.mark.parametrize("slash", ["", "/"])
 @pytest.mark.parametrize("client", ENDPOINTS)
-def test_each_client_lists_its_tools_at_its_path_with_or_without_slash(
+def test_tools_list_at_a_client_path_returns_the_tools_of_that_client(
     server: Server, client: str, slash: str, modern: bool
 ) -> None:
+    """The path may end with a slash."""
     path = ENDPOINTS[client].rstrip("/") + slash
     answer = server.request(path, "tools/list", token=get_token(client), modern=modern)
     assert answer.status == 200, answer.body
@@ -49,7 +50,7 @@ def test_each_client_lists_its_tools_at_its_path_with_or_without_slash(
 
 @pytest.mark.parametrize("owner", [*ENDPOINTS, "admin"])
 @pytest.mark.parametrize("client", ENDPOINTS)
-def test_token_is_valid_only_for_its_own_endpoint(
+def test_bearer_token_of_one_client_endpoint_is_refused_at_others(
     server: Server, client: str, owner: str
 ) -> None:
     token = TOKENS["KIRISHIMA_ADMIN_TOKEN"] if owner == "admin" else get_token(owner)
@@ -79,7 +80,7 @@ def test_token_is_valid_only_for_its_own_endpoint(
         "Bearer internal-3f1c, Bearer internal-3f1c",
     ],
 )
-def test_request_without_the_exact_bearer_token_is_answered_with_401(
+def test_http_request_without_the_exact_bearer_token_gets_401(
     server: Server, authorization: str | None
 ) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
@@ -88,12 +89,12 @@ def test_request_without_the_exact_bearer_token_is_answered_with_401(
     assert answer.headers["www-authenticate"].startswith("Bearer realm=")
 
 
-def test_bearer_scheme_is_case_insensitive(server: Server) -> None:
+def test_authorization_scheme_bearer_is_case_insensitive(server: Server) -> None:
     headers = {"Authorization": f"bEARER {get_token('internal')}"}
     assert server.send("/mcp/", b"{}", headers).status != 401
 
 
-def test_admin_listing_shows_each_clients_tools_to_the_admin_token_only(
+def test_admin_tool_listing_of_all_clients_requires_the_admin_token(
     server: Server,
 ) -> None:
     for token in (None, *(get_token(client) for client in ENDPOINTS)):
@@ -111,13 +112,13 @@ def test_admin_listing_shows_each_clients_tools_to_the_admin_token_only(
     assert server.send(ADMIN, b"", authorized, "POST").status == 405
 
 
-def test_health_needs_no_token_and_accepts_any_host(server: Server) -> None:
+def test_health_endpoint_needs_no_token_and_accepts_any_host(server: Server) -> None:
     answer = server.send("/health", method="GET", headers={"Host": "10.0.0.7"})
     assert (answer.status, json.loads(answer.body)) == (200, {"status": "ok"})
 
 
 @pytest.mark.parametrize("path", ["/", "/mcp/unknown/", "/mcp/internal/", "/mcp//"])
-def test_unknown_paths_are_answered_with_404(server: Server, path: str) -> None:
+def test_http_request_to_unknown_path_gets_404(server: Server, path: str) -> None:
     assert server.request(path, "tools/list", token=get_token("internal")).status == 404
 
 
@@ -141,7 +142,7 @@ def test_unknown_paths_are_answered_with_404(server: Server, path: str) -> None:
         ({"Host": "[::1]:8000", "Origin": "http://[::1]:8000"}, 200),
     ],
 )
-def test_foreign_hosts_and_origins_are_refused(
+def test_http_request_with_foreign_host_or_origin_header_is_refused(
     server: Server, headers: dict[str, str], status: int
 ) -> None:
 
@@ -153,13 +154,15 @@ def test_foreign_hosts_and_origins_are_refused(
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
-def test_endpoint_allows_only_post(server: Server, method: str) -> None:
+def test_mcp_endpoint_allows_only_post(server: Server, method: str) -> None:
     authorized = {"Authorization": f"Bearer {get_token('internal')}"}
     answer = server.send("/mcp/", b"", authorized, method)
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
-def test_json_log_has_one_object_per_line_without_query_strings(server: Server) -> None:
+def test_json_server_log_has_one_object_per_line_without_query_strings(
+    server: Server,
+) -> None:
     before = len(server.lines)
     authorized = {"Authorization": f"Bearer {get_token('copilot')}"}
     server.send("/mcp/copilot/?secret=query-7c", b"{}", authorized)
@@ -170,7 +173,9 @@ def test_json_log_has_one_object_per_line_without_query_strings(server: Server) 
         assert {"time", "level", "name", "message"} <= set(record)
 
 
-def test_call_is_logged_once_without_a_line_for_its_request(server: Server) -> None:
+def test_tool_call_over_http_is_logged_once_without_an_access_log_line(
+    server: Server,
+) -> None:
     call = {"name": "get_personality", "arguments": {}}
     # Log lines of earlier requests are written before the line of this request.
     before = len(server.lines)
@@ -199,14 +204,14 @@ def test_call_is_logged_once_without_a_line_for_its_request(server: Server) -> N
     assert (record["name"], record["request_id"]) == ("toolcast.calls", "1")
 
 
-def test_startup_log_has_each_endpoint_url(server: Server) -> None:
+def test_http_server_startup_log_has_each_endpoint_url(server: Server) -> None:
     lines = [json.loads(line) for line in server.log.splitlines()]
     urls = {line["client"]: line["url"] for line in lines if "url" in line}
     base = f"http://127.0.0.1:{server.port}"
     assert urls == {client: base + path for client, path in ENDPOINTS.items()}
 
 
-def test_json_log_contains_no_terminal_escape_codes(server: Server) -> None:
+def test_json_server_log_contains_no_terminal_escape_codes(server: Server) -> None:
     lines = [json.loads(line) for line in server.log.splitlines()]
     assert any("Uvicorn running" in line["message"] for line in lines)
     for line in lines:

@@ -59,7 +59,7 @@ def send_body(
     return server.send(path, body, headers)
 
 
-def test_request_log_line_is_written_only_for_calls_with_error_status(
+def test_access_log_line_of_a_tool_call_is_written_only_for_error_statuses(
     server: Server,
 ) -> None:
     """Each call has a log line of its own; a request with status 200 adds none."""
@@ -75,7 +75,7 @@ def test_request_log_line_is_written_only_for_calls_with_error_status(
 
 
 @each_path
-def test_wrong_token_is_answered_with_401(server: Server, path: str) -> None:
+def test_request_with_wrong_bearer_token_gets_401(server: Server, path: str) -> None:
     answer = server.request(path, "tools/list", {"note": MARK}, token=f"{MARK}-token")
     assert answer.status == 401
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
@@ -83,7 +83,7 @@ def test_wrong_token_is_answered_with_401(server: Server, path: str) -> None:
 
 @each_path
 @pytest.mark.parametrize("is_declared", [True, False])
-def test_body_over_four_mebibytes_is_answered_with_413(
+def test_request_body_over_four_mebibytes_gets_413(
     server: Server, path: str, is_declared: bool
 ) -> None:
     """The limit applies to a declared length and to chunks."""
@@ -115,7 +115,7 @@ def test_body_over_four_mebibytes_is_answered_with_413(
         (b'\xff\xfe{"m4rk3r": 1}', -32700),
     ],
 )
-def test_invalid_json_is_a_parse_error(
+def test_request_body_with_invalid_json_is_a_json_rpc_parse_error(
     server: Server, path: str, modern: bool, body: bytes, code: int
 ) -> None:
     answer = send_body(server, path, body, modern=modern)
@@ -152,7 +152,7 @@ def test_invalid_json_rpc_message_is_answered_with_400_and_an_error_code(
 @eras
 @pytest.mark.parametrize("levels", [201, 10_000, 100_000])
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
-def test_json_nested_deeper_than_200_levels_is_answered_with_400(
+def test_request_body_nested_deeper_than_200_levels_gets_400(
     server: Server, path: str, modern: bool, levels: int, opening: bytes
 ) -> None:
     head = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
@@ -170,7 +170,7 @@ def test_json_nested_deeper_than_200_levels_is_answered_with_400(
         )
 
 
-def test_brackets_inside_strings_do_not_count_as_nesting(server: Server) -> None:
+def test_brackets_in_json_strings_do_not_count_as_body_nesting(server: Server) -> None:
     call = {"name": "get_personality", "arguments": {"x": '[{"\\' * 10_000}}
     answer = server.request("/mcp/", "tools/call", call, token=PATHS["/mcp/"])
     assert answer.status == 200
@@ -182,7 +182,7 @@ def test_brackets_inside_strings_do_not_count_as_nesting(server: Server) -> None
 @pytest.mark.parametrize(
     "name", ["m4rk3r", "", "../m4rk3r", "memory\u0000", "x" * 10_000]
 )
-def test_unknown_tool_is_an_error_with_its_name(
+def test_call_of_unknown_tool_is_an_error_with_its_name(
     server: Server, path: str, modern: bool, name: str
 ) -> None:
     body, headers = rpc("tools/call", {"name": name, "arguments": {}}, modern=modern)
@@ -201,7 +201,7 @@ def test_unknown_tool_is_an_error_with_its_name(
 @each_path
 @eras
 @pytest.mark.parametrize("method", ["tools/m4rk3r", "prompts/list", "initialized"])
-def test_unknown_method_has_error_code_minus_32601(
+def test_unknown_json_rpc_method_has_error_code_minus_32601(
     server: Server, path: str, modern: bool, method: str
 ) -> None:
     answer = server.request(path, method, token=PATHS[path], modern=modern)
@@ -219,7 +219,7 @@ def test_unknown_method_has_error_code_minus_32601(
         ({"action": "get"}, "is required for action `get`"),
     ],
 )
-def test_invalid_arguments_are_reported_in_an_error_result(
+def test_invalid_tool_arguments_are_reported_in_a_result_with_is_error(
     server: Server, modern: bool, arguments: Any, problem: str
 ) -> None:
     """The model can read a result and correct the call."""
@@ -235,7 +235,7 @@ def test_invalid_arguments_are_reported_in_an_error_result(
 @each_path
 @eras
 @pytest.mark.parametrize("arguments", ["m4rk3r", [1], 7])
-def test_arguments_that_are_not_an_object_are_invalid_params(
+def test_tool_arguments_that_are_not_an_object_are_an_invalid_params_error(
     server: Server, path: str, modern: bool, arguments: Any
 ) -> None:
     call = {"name": "memory", "arguments": arguments}
@@ -264,7 +264,7 @@ def test_unsupported_content_type_accept_or_protocol_version_is_rejected(
 @pytest.mark.parametrize(
     "origins", [("http://localhost", "http://evil.example"), ("http://localhost",) * 2]
 )
-def test_request_with_two_origin_headers_is_forbidden(
+def test_request_with_two_origin_headers_gets_403(
     server: Server, origins: tuple[str, str]
 ) -> None:
     body, headers = rpc("tools/list")
@@ -300,6 +300,6 @@ def test_admin_endpoint_rejects_wrong_tokens_and_invalid_bodies(server: Server) 
     assert server.send(path, b" " * 5_000_000, right, "GET").status == 413
 
 
-def test_server_still_lists_tools_after_invalid_requests(server: Server) -> None:
+def test_http_server_still_lists_tools_after_invalid_requests(server: Server) -> None:
     answer = server.request("/mcp/", "tools/list", token=PATHS["/mcp/"])
     assert answer.status == 200

@@ -98,7 +98,7 @@ async def call_in_parallel(
 
 
 @pytest.mark.parametrize(("modern", "case"), [*zip(cycle([False, True]), LARGE)])
-async def test_calls_with_large_arguments_block_the_loop_for_less_than_half_the_time(
+async def test_tool_calls_with_large_arguments_block_event_loop_under_half_the_time(
     case: str, modern: bool
 ) -> None:
     arguments = {"action": "create", "memory": LARGE[case]}
@@ -108,7 +108,7 @@ async def test_calls_with_large_arguments_block_the_loop_for_less_than_half_the_
 
 
 @pytest.mark.parametrize("modern", [False, True])
-async def test_calls_with_large_results_block_the_loop_for_less_than_half_the_time(
+async def test_tool_calls_with_large_results_block_event_loop_under_half_the_time(
     modern: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guide = tmp_path / "guide.toml"

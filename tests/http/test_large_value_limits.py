@@ -67,16 +67,17 @@ _TEXT = "a" * 10_001
         (SimpleNamespace(text="a"), False),
     ],
 )
-async def test_arguments_wait_if_longer_than_10000_characters_or_250_values(
+async def test_large_tool_arguments_wait_for_a_turn_of_the_event_loop(
     value: Any, is_large: bool
 ) -> None:
+    """Large means more than 10,000 characters or 250 values."""
     turns = CountingTurns()
     await turns.wait_for(1, value)
     assert turns.wait_count == is_large
 
 
 @pytest.mark.parametrize(("characters", "is_large"), [(100_000, 0), (100_001, 1)])
-async def test_answers_wait_only_if_longer_than_100000_characters(
+async def test_tool_results_over_100000_characters_wait_for_a_turn_of_the_event_loop(
     characters: int, is_large: int
 ) -> None:
     turns = CountingTurns()
@@ -85,7 +86,7 @@ async def test_answers_wait_only_if_longer_than_100000_characters(
 
 
 @pytest.mark.parametrize(("is_busy", "iterations"), [(False, 1), (True, 5)])
-async def test_turn_starts_after_at_most_five_loop_iterations(
+async def test_large_value_turn_starts_after_at_most_five_event_loop_iterations(
     is_busy: bool, iterations: int
 ) -> None:
     """When the loop is not busy, it starts after one iteration."""
@@ -103,7 +104,7 @@ async def test_turn_starts_after_at_most_five_loop_iterations(
 @pytest.mark.parametrize(
     ("duration", "pause"), [(0.001, 0.001), (0.002, 0.002), (3, 0.002)]
 )
-def test_next_turn_waits_as_long_as_the_last_one_took_up_to_two_milliseconds(
+def test_pause_between_large_values_is_last_duration_up_to_two_milliseconds(
     duration: float, pause: float
 ) -> None:
     turns, loop = Turns(), SimpleNamespace(time=lambda: 100.0)

@@ -38,7 +38,7 @@ def _settings(**options: Any) -> HttpSettings:
         ("", {**TOKENS, "HOSTS": "x"}, ("x", *LOCAL)),
     ],
 )
-def test_allowed_hosts_are_the_configured_ones_and_the_listen_host(
+def test_allowed_host_headers_are_the_configured_ones_and_the_listen_host(
     host: str, environment: dict[str, str], hosts: tuple[str, ...]
 ) -> None:
     """Local names are allowed too, unless the server listens on one public address."""
@@ -64,7 +64,7 @@ def test_allowed_hosts_are_the_configured_ones_and_the_listen_host(
         ),
     ],
 )
-def test_missing_or_duplicate_tokens_and_hosts_are_refused(
+def test_listen_settings_refuse_missing_or_equal_tokens_and_missing_hosts(
     host: str, environment: dict[str, str], problems: list[str]
 ) -> None:
     with pytest.raises(SettingsError) as refused:
@@ -74,7 +74,7 @@ def test_missing_or_duplicate_tokens_and_hosts_are_refused(
     assert ("needs a token" in str(refused.value)) is ("needs a token" in problems[0])
 
 
-def test_oauth_without_issuer_still_requires_tokens_on_a_public_address() -> None:
+def test_oauth_without_issuer_requires_bearer_tokens_on_a_public_address() -> None:
     settings = _settings(oauth=OAuth("SHOP", ()))
     with pytest.raises(SettingsError) as refused:
         ListenSettings.from_environment(settings, "192.0.2.1", {})
@@ -94,7 +94,7 @@ def test_oauth_without_issuer_still_requires_tokens_on_a_public_address() -> Non
         ("", False),
     ],
 )
-def test_loopback_covers_localhost_127_addresses_and_ipv6(
+def test_is_loopback_accepts_localhost_127_addresses_and_ipv6_loopback(
     host: str, expected: bool
 ) -> None:
     assert is_loopback(host) is expected
@@ -132,7 +132,7 @@ ISSUER_ENVIRONMENT = {
         ),
     ],
 )
-def test_issuer_is_read_from_the_environment_and_problems_are_listed(
+def test_oauth_issuer_is_read_from_environment_and_problems_are_listed(
     environment_changes: dict[str, str], oauth: dict[str, Any], problems: list[str]
 ) -> None:
     issuer, found = Issuer.from_environment(
@@ -149,12 +149,12 @@ def test_issuer_is_read_from_the_environment_and_problems_are_listed(
         assert (issuer.credentials is None) is not oauth.get("introspection", False)
 
 
-def test_issuer_without_environment_is_empty() -> None:
+def test_oauth_issuer_without_environment_variables_is_empty() -> None:
     issuer, _ = Issuer.from_environment(OAuth("SHOP", ()), {})
     assert (issuer.issuer, issuer.public_url, issuer.hosts) == ("", "", ())
 
 
-def test_scope_grants_access_to_its_clients_endpoints() -> None:
+def test_oauth_scope_grants_access_to_the_endpoints_of_its_clients() -> None:
     """Endpoints without a client accept any scope."""
     issuer, _ = Issuer.from_environment(
         OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), ISSUER_ENVIRONMENT
@@ -166,7 +166,7 @@ def test_scope_grants_access_to_its_clients_endpoints() -> None:
     ]
 
 
-def test_log_lists_each_endpoint_with_its_required_token(
+def test_startup_log_lists_each_endpoint_with_its_token_variable(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast.http")

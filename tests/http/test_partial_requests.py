@@ -79,7 +79,7 @@ def body_message(body: bytes, *, more: bool = False) -> dict[str, Any]:
         ([HOST, VALID_TOKEN, TOO_LONG], 413),
     ],
 )
-async def test_request_with_invalid_head_is_refused_without_reading_the_body(
+async def test_http_request_with_invalid_headers_is_refused_without_reading_the_body(
     headers: list[tuple[bytes, bytes]], status: int
 ) -> None:
     app = GuardedApp()
@@ -87,13 +87,15 @@ async def test_request_with_invalid_head_is_refused_without_reading_the_body(
     assert app.body is None
 
 
-async def test_method_is_checked_after_the_token_and_before_the_length() -> None:
+async def test_http_method_is_checked_after_the_token_and_before_content_length() -> (
+    None
+):
     assert await GuardedApp().handle(HOST, WRONG_TOKEN, method="PUT") == [401]
     assert await GuardedApp().handle(HOST, VALID_TOKEN, TOO_LONG, method="PUT") == [405]
 
 
 @pytest.mark.parametrize("length", [TOO_SHORT, (b"content-length", b"x")])
-async def test_body_size_is_measured_even_if_the_declared_length_is_wrong(
+async def test_http_body_size_is_measured_even_if_content_length_is_wrong(
     length: tuple[bytes, bytes],
 ) -> None:
     app = GuardedApp(body_message(b"123456", more=True), body_message(b"78901"))
@@ -102,20 +104,20 @@ async def test_body_size_is_measured_even_if_the_declared_length_is_wrong(
     assert await app.handle(HOST, VALID_TOKEN, length, length) == [200]
 
 
-async def test_body_in_ten_parts_is_joined() -> None:
+async def test_http_request_body_received_in_ten_parts_is_joined() -> None:
     app = GuardedApp(*(body_message(b"%d" % n, more=n < 9) for n in range(10)))
     assert await app.handle(HOST, VALID_TOKEN) == [200]
     assert app.body == b"0123456789"
 
 
-async def test_disconnected_caller_gets_no_response() -> None:
+async def test_disconnected_http_client_gets_no_response() -> None:
     app = GuardedApp(body_message(b"1", more=True), {"type": "http.disconnect"})
     assert await app.handle(HOST, VALID_TOKEN) == []
     assert app.body is None
 
 
 @pytest.mark.parametrize("has_arrived", [None, False])
-async def test_missing_body_is_answered_with_408_after_the_timeout(
+async def test_http_request_whose_body_never_arrives_gets_408(
     monkeypatch: pytest.MonkeyPatch, has_arrived: bool | None
 ) -> None:
     monkeypatch.setattr(request_limits, "BODY_TIMEOUT_S", 0.05)
@@ -130,9 +132,7 @@ async def test_missing_body_is_answered_with_408_after_the_timeout(
         assert await app.handle(HOST, VALID_TOKEN, extensions=extensions) == [408]
 
 
-async def test_rpc_request_with_null_id_is_rejected_unless_the_path_is_not_rpc() -> (
-    None
-):
+async def test_json_rpc_request_with_null_id_is_rejected_only_at_rpc_paths() -> None:
     """A JSON-RPC notification, which has no id, is accepted."""
     null = b'{"id":null,"method":"x"}'
     for is_rpc, body, status in (
@@ -210,7 +210,7 @@ def record_writes(
     return sizes
 
 
-async def test_response_head_and_body_are_sent_in_one_write(
+async def test_http_response_head_and_body_are_sent_in_one_write(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with connect(echo) as (protocol, reader, writer):
@@ -223,7 +223,7 @@ async def test_response_head_and_body_are_sent_in_one_write(
         assert len(sizes) == 2
 
 
-async def test_body_has_not_arrived_while_a_part_is_missing() -> None:
+async def test_http_app_receives_a_body_only_after_its_last_part() -> None:
     async with connect(echo) as (_, reader, writer):
         for end in (b"", b"c"):
             writer.write(HEAD % (2 + len(end)) + b"a")
@@ -233,7 +233,7 @@ async def test_body_has_not_arrived_while_a_part_is_missing() -> None:
             assert (await reader.readuntil(b"ab" + end)).endswith(b"0 ab" + end)
 
 
-async def test_response_without_body_is_sent_immediately() -> None:
+async def test_http_response_without_body_is_sent_immediately() -> None:
     async def empty(scope: Any, receive: Any, send: Any) -> None:
         headers = [(b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 202, "headers": headers})
@@ -247,7 +247,7 @@ async def test_response_without_body_is_sent_immediately() -> None:
             assert head.startswith(b"HTTP/1.1 202 ")
 
 
-async def test_expect_continue_is_answered_before_the_body_is_sent() -> None:
+async def test_expect_continue_header_is_answered_before_the_body_is_sent() -> None:
     async with connect(echo) as (_, reader, writer):
         head = (HEAD % 3).removesuffix(b"\r\n") + b"Expect: 100-continue\r\n\r\n"
         writer.write(head)
@@ -257,7 +257,7 @@ async def test_expect_continue_is_answered_before_the_body_is_sent() -> None:
             assert (await reader.readuntil(b" abc")).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_streamed_response_head_is_sent_before_its_body() -> None:
+async def test_head_of_streamed_http_response_is_sent_before_its_body() -> None:
     may_continue = asyncio.Event()
 
     async def streaming(scope: Any, receive: Any, send: Any) -> None:
@@ -273,7 +273,7 @@ async def test_streamed_response_head_is_sent_before_its_body() -> None:
             await reader.readuntil(b"end")
 
 
-async def test_response_head_is_sent_even_if_the_application_then_fails() -> None:
+async def test_http_response_head_is_sent_even_if_the_asgi_app_then_fails() -> None:
     async def failing(scope: Any, receive: Any, send: Any) -> None:
         headers = [(b"content-length", b"9")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
@@ -297,7 +297,7 @@ async def measure_incomplete_head(
 
 
 @pytest.mark.slow
-async def test_head_timeout_starts_again_after_each_response(
+async def test_timeout_for_the_next_request_head_starts_after_each_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connections, "HEAD_TIMEOUT_S", 0.6)
@@ -310,7 +310,7 @@ async def test_head_timeout_starts_again_after_each_response(
         assert 0.55 < await measure_incomplete_head(reader, writer) < 1.5
 
 
-async def test_head_timeout_does_not_run_while_a_response_is_pending(
+async def test_timeout_for_request_heads_does_not_run_while_a_response_is_pending(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connections, "HEAD_TIMEOUT_S", 0.2)
@@ -339,7 +339,7 @@ async def test_head_timeout_does_not_run_while_a_response_is_pending(
         ("/svc", "/svc/other/", 404),
     ],
 )
-async def test_root_path_with_or_without_slash_finds_the_endpoint(
+async def test_root_path_option_with_or_without_slash_finds_the_mcp_endpoint(
     root: str, path: str, status: int
 ) -> None:
     """The value of `--root-path` is added before the path by uvicorn, unchanged."""

@@ -75,7 +75,7 @@ def make_package(
     return package.load(), name
 
 
-def test_ready_needs_no_token_and_accepts_any_host() -> None:
+def test_ready_endpoint_needs_no_token_and_accepts_any_host() -> None:
     assert SERVER.http is not None
     listening = ListenSettings.from_environment(SERVER.http, "127.0.0.1", {})
     with TestClient(
@@ -108,7 +108,7 @@ def test_server_with_unimportable_handler_is_not_ready_and_logs_it(
     assert "the handler of work cannot be imported" in caplog.text
 
 
-def test_readiness_check_imports_the_handlers(tmp_path: Path) -> None:
+def test_ready_endpoint_imports_the_tool_handlers(tmp_path: Path) -> None:
     package, name = make_package(tmp_path, "def work(): return 1\n")
     assert f"{name}.work" not in sys.modules
     assert request_readiness(Registry(package, handlers=name)) == [(200, READY)]
@@ -177,7 +177,7 @@ def test_server_with_missing_ledger_function_is_not_ready(
     assert request_readiness(registry)[0][0] == (200 if exists else 503)
 
 
-def test_server_without_a_running_lifespan_is_not_ready(tmp_path: Path) -> None:
+def test_server_whose_lifespan_does_not_run_is_not_ready(tmp_path: Path) -> None:
     toolset = Toolset(tmp_path, LIFESPAN)
     server = McpServer(toolset.registry, name="s", http=HTTP)
     app = build_http_app(server, ListenSettings.from_environment(HTTP, "127.0.0.1", {}))
@@ -189,7 +189,7 @@ def test_server_without_a_running_lifespan_is_not_ready(tmp_path: Path) -> None:
     assert (answer.status_code, answer.json()["lifespan"]) == (503, "failed")
 
 
-def test_readiness_counts_external_servers_by_state_without_names(
+def test_ready_endpoint_counts_external_servers_by_state_without_names(
     tmp_path: Path,
 ) -> None:
     package, name = make_package(tmp_path, "def work(): return 1\n")
@@ -203,7 +203,7 @@ def test_readiness_counts_external_servers_by_state_without_names(
     asyncio.run(registry.close())
 
 
-def test_requests_within_the_interval_share_one_check(
+def test_ready_requests_within_the_check_interval_share_one_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package, name = make_package(tmp_path, "def work(): return 1\n", persistent=True)
@@ -226,7 +226,7 @@ def test_requests_within_the_interval_share_one_check(
     assert checks == 6
 
 
-def test_mounted_application_without_its_lifespan_is_not_ready() -> None:
+def test_mcp_app_mounted_without_its_lifespan_is_not_ready() -> None:
     app = SERVER.asgi_app()
 
     async def get() -> httpx.Response:

@@ -108,15 +108,16 @@ async def send_through_guard(
 @pytest.mark.parametrize(
     ("size", "waits"), [(10_000, []), (10_001, ["a thread", "a turn"])]
 )
-async def test_body_over_10000_bytes_is_parsed_in_a_thread_and_waits_for_a_turn(
+async def test_http_body_over_10000_bytes_is_parsed_in_a_thread(
     size: int, waits: list[str]
 ) -> None:
+    """It waits for a turn of the event loop."""
     turns = await send_through_guard(b'"' + b"a" * (size - 2) + b'"', [])
     assert turns.waits == waits
 
 
 @pytest.mark.parametrize(("size", "waits"), [(262_144, []), (262_145, ["a turn"])])
-async def test_response_part_over_256_kibibytes_waits_for_a_turn(
+async def test_http_response_part_over_256_kibibytes_waits_for_an_event_loop_turn(
     size: int, waits: list[str]
 ) -> None:
     start = {"type": "http.response.start", "status": 202}
@@ -135,7 +136,7 @@ async def test_response_part_over_256_kibibytes_waits_for_a_turn(
         (b"[" + b"1," * 9_999 + b"1]", "the body has more than 10,000 values"),
     ],
 )
-async def test_body_with_too_many_levels_or_values_is_an_invalid_request(
+async def test_json_body_over_200_levels_or_10000_values_is_an_invalid_request(
     body: bytes, problem: str | None
 ) -> None:
     sent: list[Any] = []

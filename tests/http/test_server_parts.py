@@ -68,7 +68,7 @@ def client(part: Part) -> Iterator[TestClient]:
         yield client
 
 
-def test_admin_route_requires_the_admin_token(client: TestClient) -> None:
+def test_custom_admin_route_requires_the_admin_token(client: TestClient) -> None:
     assert client.post("/api/admin/noted", json=1).status_code == 401
     answer = client.post("/api/admin/noted", json=[1], headers=TOKEN)
     assert (answer.status_code, answer.json()) == (202, {"noted": [1]})
@@ -77,7 +77,7 @@ def test_admin_route_requires_the_admin_token(client: TestClient) -> None:
     assert client.get("/api/admin/noted", headers=TOKEN).status_code == 405
 
 
-def test_exception_in_admin_route_is_logged_and_not_sent_to_the_client(
+def test_exception_in_custom_admin_route_is_logged_and_not_sent_to_client(
     client: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     """An invalid JSON body is answered with 400."""
@@ -92,7 +92,7 @@ def test_exception_in_admin_route_is_logged_and_not_sent_to_the_client(
     assert "hunter2" in caplog.text
 
 
-def test_guard_receives_tool_name_and_headers_and_can_refuse_a_call(
+def test_call_guard_receives_tool_name_and_headers_and_can_refuse_the_call(
     client: TestClient, part: Part
 ) -> None:
     params = {"name": "get_personality", "arguments": {}}
@@ -108,7 +108,7 @@ def test_guard_receives_tool_name_and_headers_and_can_refuse_a_call(
     ("path", "status"),
     [("/mcp", 200), ("/mcp/", 200), ("/", 404), ("/mcp//", 404), ("/mcp/mcp", 404)],
 )
-def test_endpoint_path_may_have_a_trailing_slash(
+def test_mcp_endpoint_path_may_have_a_trailing_slash(
     client: TestClient, path: str, status: int
 ) -> None:
     body, headers = rpc("tools/list")
@@ -116,7 +116,7 @@ def test_endpoint_path_may_have_a_trailing_slash(
     assert answer.status_code == status
 
 
-def test_background_task_starts_and_stops_with_the_server(part: Part) -> None:
+def test_background_task_starts_and_stops_with_the_http_server(part: Part) -> None:
     with make_client(part) as client:
         assert client.get("/health").json() == {"status": "ok"}
         assert part.events == ["started"]

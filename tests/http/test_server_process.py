@@ -19,7 +19,9 @@ from tests.http.serving import ROOT, run_server
 @pytest.mark.parametrize(
     "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
 )
-async def test_sdk_client_lists_and_calls_tools_at_a_client_endpoint(mode: Any) -> None:
+async def test_mcp_sdk_client_lists_and_calls_tools_at_a_client_endpoint(
+    mode: Any,
+) -> None:
     with run_server("--local-tools") as server:
         url = f"http://127.0.0.1:{server.port}/mcp/copilot/"
         async with Client(url, mode=mode) as client:
@@ -30,7 +32,7 @@ async def test_sdk_client_lists_and_calls_tools_at_a_client_endpoint(mode: Any) 
             assert called.is_error is not True
 
 
-def test_server_on_all_addresses_requires_tokens_and_allowed_hosts() -> None:
+def test_http_server_on_all_addresses_requires_tokens_and_allowed_hosts() -> None:
     tokens = {f"KIRISHIMA_TOKEN_{c}": c for c in ("INTERNAL", "COPILOT", "EXTERNAL")}
     names = {"KIRISHIMA_ALLOWED_HOSTS": "tools.example:80, other.example"}
     options = ("--host", "0.0.0.0", "--local-tools")
@@ -68,10 +70,10 @@ def test_server_on_all_addresses_requires_tokens_and_allowed_hosts() -> None:
         ({"KIRISHIMA_CLIENTS_OVERRIDE": "absent.json"}, "absent.json cannot be read"),
     ],
 )
-def test_server_with_missing_or_equal_tokens_or_bad_override_does_not_start(
+def test_http_server_with_missing_or_equal_tokens_does_not_start(
     env: dict[str, str], problem: str
 ) -> None:
-    """The error contains no token."""
+    """An unreadable file of client overrides ends it, too; no token is printed."""
     options = ["--http", "--port", "0", "--host", "0.0.0.0"]
     process = subprocess.run(
         [sys.executable, "-m", "generated.kirishima.mcp_server", *options],
@@ -87,7 +89,9 @@ def test_server_with_missing_or_equal_tokens_or_bad_override_does_not_start(
     assert "5ecret" not in process.stderr
 
 
-def test_each_call_is_an_opentelemetry_span_without_arguments(tmp_path: Path) -> None:
+def test_each_tool_call_is_an_opentelemetry_span_without_arguments(
+    tmp_path: Path,
+) -> None:
     """Spans have the tool, client and outcome; an invalid call has the status ERROR."""
     pytest.importorskip("opentelemetry.sdk")
     program = """
@@ -128,7 +132,7 @@ print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
     assert invalid["error.type"] == "invalid"
 
 
-def test_startup_log_names_each_endpoint_url_and_token_variable() -> None:
+def test_http_startup_log_names_each_endpoint_url_and_token_variable() -> None:
     """Tokens are not logged, and missing ones are reported."""
     token = {"KIRISHIMA_TOKEN_INTERNAL": "not-to-be-logged"}
     with run_server(env=token) as server:
@@ -145,7 +149,7 @@ def test_startup_log_names_each_endpoint_url_and_token_variable() -> None:
         assert "not-to-be-logged" not in server.log
 
 
-def test_single_client_server_logs_only_its_endpoint_at_startup() -> None:
+def test_http_server_for_one_client_logs_only_its_endpoint_at_startup() -> None:
     with run_server("--client", "copilot", "--path", "/tools/") as server:
         server.wait_for_log("serving")
         lines = [line for line in server.log.splitlines() if "serving" in line]

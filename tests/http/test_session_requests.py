@@ -103,7 +103,7 @@ CALL = {"id": 1, "method": "tools/call"}
         ({"method": "initialize", "params": {"capabilities": {}}}, [], "sessionless"),
     ],
 )
-async def test_request_is_routed_by_session_id_version_and_elicitation_capability(
+async def test_mcp_request_is_routed_by_session_id_version_and_elicitation_support(
     value: Any, headers: list[Any], manager: str
 ) -> None:
     """Sessions receive requests with a session id and handshakes for form elicitation."""
@@ -114,16 +114,14 @@ async def test_request_is_routed_by_session_id_version_and_elicitation_capabilit
     assert routed.log[0][2] == body
 
 
-async def test_initialize_is_answered_without_session_if_sessions_are_exhausted() -> (
-    None
-):
+async def test_mcp_initialize_is_answered_without_session_if_none_is_free() -> None:
     routed = RoutedSessions(503)
     assert await routed.request(initialize({})) == ["session", "sessionless"]
     assert routed.sent == [200]
     assert routed.log[1][2] == json.dumps(initialize({})).encode()
 
 
-async def test_delete_without_session_or_with_stateless_version_is_not_allowed() -> (
+async def test_http_delete_without_session_or_in_stateless_mcp_version_gets_405() -> (
     None
 ):
     routed = RoutedSessions()
@@ -133,7 +131,9 @@ async def test_delete_without_session_or_with_stateless_version_is_not_allowed()
     assert routed.sent == [200, 405, 405]
 
 
-async def test_call_is_cancelled_if_its_response_is_not_read_completely() -> None:
+async def test_mcp_session_call_is_cancelled_if_its_response_is_not_fully_read() -> (
+    None
+):
     routed = RoutedSessions()
     routed.session.more = True
     await routed.request({**CALL, "id": "x"}, SESSION)
@@ -146,7 +146,7 @@ async def test_call_is_cancelled_if_its_response_is_not_read_completely() -> Non
     }
 
 
-async def test_at_most_100_session_calls_run_and_shutdown_waits_for_them() -> None:
+async def test_at_most_100_mcp_session_calls_run_and_shutdown_waits_for_them() -> None:
     """Further calls go to the sessionless manager."""
     routed = RoutedSessions()
     routed.session.may_respond = asyncio.Event()
@@ -162,7 +162,7 @@ async def test_at_most_100_session_calls_run_and_shutdown_waits_for_them() -> No
     assert (await routed.request(CALL, SESSION))[-1] == "session"
 
 
-async def test_shutdown_waits_one_second_for_calls_that_do_not_end(
+async def test_http_server_shutdown_waits_one_second_for_session_calls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     routed = RoutedSessions()
@@ -187,7 +187,7 @@ async def test_shutdown_waits_one_second_for_calls_that_do_not_end(
 @pytest.mark.parametrize(
     ("variable", "stateless"), [("TOY_STATE_KEY", [True, False]), (None, [True])]
 )
-def test_session_manager_is_created_only_with_a_state_key_and_limits_sessions_to_200(
+def test_mcp_session_manager_needs_a_state_key_and_allows_200_sessions(
     monkeypatch: pytest.MonkeyPatch, variable: str | None, stateless: list[bool]
 ) -> None:
     """Each manager uses the server's body limit; the guard checks hosts."""
@@ -211,7 +211,7 @@ def test_session_manager_is_created_only_with_a_state_key_and_limits_sessions_to
     assert [m.stateless for m in managers] == stateless * len(server.http.endpoints)
 
 
-async def test_cancelling_a_call_deletes_its_session() -> None:
+async def test_cancelling_an_mcp_call_deletes_its_session() -> None:
     routed = RoutedSessions()
     routed.session.may_respond = asyncio.Event()
     call = asyncio.create_task(routed.request(CALL, SESSION))

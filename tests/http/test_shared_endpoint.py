@@ -150,7 +150,7 @@ def server(project: Project) -> McpServer:
     return server
 
 
-def test_package_for_a_newer_runtime_level_raises_import_error(
+def test_generated_package_for_a_newer_runtime_raises_import_error(
     project: Project,
 ) -> None:
     package = project.root / "shared_desk/desk/__init__.py"
@@ -203,7 +203,7 @@ def call(client: TestClient, caller: str, name: str, **arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize("caller", LISTS)
-def test_client_lists_the_tools_that_its_toolsets_grant(
+def test_client_of_a_shared_server_lists_tools_of_all_toolsets_that_allow_it(
     client: TestClient, server: McpServer, caller: str
 ) -> None:
     listed = request(client, caller, "tools/list")["result"]["tools"]
@@ -214,9 +214,10 @@ def test_client_lists_the_tools_that_its_toolsets_grant(
 
 
 @pytest.mark.parametrize("caller", LISTS)
-def test_call_runs_in_the_tools_own_toolset_or_is_unknown_to_the_client(
+def test_shared_server_runs_a_call_in_the_toolset_that_defines_the_tool(
     client: TestClient, caller: str
 ) -> None:
+    """A tool that the client may not use is an unknown tool."""
     for name in ("read_note", "write_note", "list_plans", "drop_plan"):
         toolset = "notes" if "note" in name else "plans"
         answer = call(client, caller, name, word="w")
@@ -226,9 +227,10 @@ def test_call_runs_in_the_tools_own_toolset_or_is_unknown_to_the_client(
             assert answer == f"Unknown tool: {name}"
 
 
-def test_validation_renamed_tools_and_ledger_follow_the_tools_toolset(
+def test_shared_server_applies_the_validation_and_ledger_of_each_toolset(
     client: TestClient, project: Project
 ) -> None:
+    """Former names of a renamed tool work, too."""
     assert "`x` is not a parameter" in call(client, "planner", "list_plans", x=1)
     assert call(client, "assistant", "add_note", word="old")["from"] == "notes"
     assert call(client, "guest", "add_note") == "Unknown tool: add_note"
@@ -238,14 +240,14 @@ def test_validation_renamed_tools_and_ledger_follow_the_tools_toolset(
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("owner", [*LISTS, "admin"])
 @pytest.mark.parametrize("caller", LISTS)
-def test_token_is_valid_only_for_its_own_clients_path(
+def test_shared_server_token_is_valid_only_at_the_path_of_its_client(
     client: TestClient, caller: str, owner: str
 ) -> None:
     answer = request(client, caller, "tools/list", token=f"{owner}-token")
     assert (answer == 401) == (caller != owner)
 
 
-def test_clients_list_the_resources_prompts_and_skills_that_each_toolset_grants(
+def test_shared_server_lists_resources_prompts_and_skills_allowed_to_a_client(
     client: TestClient,
 ) -> None:
     for caller, guides in {
@@ -278,7 +280,7 @@ def test_clients_list_the_resources_prompts_and_skills_that_each_toolset_grants(
     assert [prompt["name"] for prompt in prompts] == ["notes_hello", "plans_hello"]
 
 
-def test_initialize_ready_and_admin_listing_describe_the_shared_server(
+def test_shared_server_describes_all_toolsets_in_initialize_and_admin_list(
     client: TestClient, server: McpServer
 ) -> None:
     """Initialization returns the endpoint's title and the joined instructions."""
@@ -299,7 +301,7 @@ def test_initialize_ready_and_admin_listing_describe_the_shared_server(
     } == LISTS
 
 
-def test_each_toolset_lifespan_is_entered_once_per_server_start(
+def test_shared_server_enters_the_lifespan_of_each_toolset_once_per_start(
     client: TestClient,
 ) -> None:
     for toolset in ("notes", "plans"):
@@ -308,7 +310,9 @@ def test_each_toolset_lifespan_is_entered_once_per_server_start(
 
 
 @pytest.mark.slow
-def test_generated_module_serves_stdio_and_prints_its_usage(project: Project) -> None:
+def test_generated_module_of_a_shared_server_serves_stdio_and_prints_usage(
+    project: Project,
+) -> None:
     result = request_tools_list(
         ["-m", "shared_desk.desk.mcp_server", "--client", "planner"],
         project.root,
@@ -320,7 +324,7 @@ def test_generated_module_serves_stdio_and_prints_its_usage(project: Project) ->
 
 
 @pytest.mark.parametrize("missing_tools", [0, 1])
-def test_generated_snapshot_test_fails_if_a_tool_is_missing(
+def test_snapshot_test_of_a_shared_server_fails_if_a_tool_is_missing(
     server: McpServer, monkeypatch: pytest.MonkeyPatch, missing_tools: int
 ) -> None:
     def listed(command: list[str], root: Path, revision: str) -> bytes:
@@ -344,7 +348,7 @@ def test_generated_snapshot_test_fails_if_a_tool_is_missing(
 
 
 @pytest.mark.slow
-def test_preflight_reports_missing_settings_for_the_shared_server(
+def test_check_preflight_reports_missing_token_variables_of_a_shared_server(
     project: Project,
 ) -> None:
     output = project.toolcast("check", "--preflight").stderr
@@ -355,7 +359,9 @@ def test_preflight_reports_missing_settings_for_the_shared_server(
     assert "DESK_TOKEN_PLANNER" in output
 
 
-def test_unknown_client_has_no_tools_and_cannot_call(server: McpServer) -> None:
+def test_unknown_client_of_a_shared_server_cannot_list_or_call_tools(
+    server: McpServer,
+) -> None:
     with pytest.raises(LookupError, match="stranger"):
         server.registry.tools("stranger")
     with pytest.raises(LookupError):
@@ -365,13 +371,15 @@ def test_unknown_client_has_no_tools_and_cannot_call(server: McpServer) -> None:
     assert server.registry.call_tool_sync("read_note", {}, None).error is not None
 
 
-def test_public_address_without_tokens_is_refused(server: McpServer) -> None:
+def test_shared_server_without_tokens_is_refused_on_a_public_address(
+    server: McpServer,
+) -> None:
     assert server.http is not None
     with pytest.raises(SettingsError, match="DESK_TOKEN_ASSISTANT, DESK_TOKEN_GUEST"):
         ListenSettings.from_environment(server.http, "0.0.0.0", {})
 
 
-def test_toolsets_with_equal_tools_or_without_clients_cannot_be_combined(
+def test_shared_server_refuses_toolsets_with_equal_tools_or_without_clients(
     server: McpServer,
 ) -> None:
     notes, plans = server.toolsets

@@ -72,7 +72,7 @@ def fake_uvicorn(monkeypatch: pytest.MonkeyPatch) -> Any:
     return calls
 
 
-def test_single_process_runs_uvicorn_with_restrictive_settings(
+def test_single_process_http_server_runs_uvicorn_with_restrictive_settings(
     fake_uvicorn: Any,
 ) -> None:
     """Proxy headers, the server header, the access log and WebSockets are disabled."""
@@ -89,7 +89,7 @@ def test_single_process_runs_uvicorn_with_restrictive_settings(
     assert (settings["log_config"], settings["ws"]) == (None, "none")
 
 
-def test_workers_share_a_socket_and_import_the_application_by_name(
+def test_http_worker_processes_share_a_socket_and_import_the_app_by_name(
     fake_uvicorn: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Listening, the endpoint log and the supervision are the parent's tasks."""
@@ -114,7 +114,7 @@ def test_workers_share_a_socket_and_import_the_application_by_name(
     )
 
 
-def test_worker_reads_all_options_from_json_in_its_environment(
+def test_http_worker_reads_all_options_from_json_in_its_environment(
     fake_uvicorn: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = HttpOptions(port=1, replica=True, client="a", path="/a", local_tools=True)
@@ -133,7 +133,7 @@ def test_worker_reads_all_options_from_json_in_its_environment(
         (HttpOptions(local_tools=True), False, False),
     ],
 )
-def test_workers_or_replica_build_the_application_for_several_processes(
+def test_options_workers_and_replica_build_the_app_for_several_processes(
     monkeypatch: pytest.MonkeyPatch, options: Any, several: bool, external: bool
 ) -> None:
     """Option `local_tools` only disables external servers."""
@@ -154,13 +154,13 @@ def test_workers_or_replica_build_the_application_for_several_processes(
     assert arguments == [several, ("listening", several, external)]
 
 
-def test_default_body_limit_is_four_mebibytes() -> None:
+def test_default_http_body_limit_is_four_mebibytes() -> None:
     assert HttpSettings((), "ADMIN", "HOSTS").max_body == 4 * 1024 * 1024
 
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("host", ["[::1]", "::1"])
-def test_ipv6_listen_address_may_have_brackets(host: str) -> None:
+def test_http_server_host_option_accepts_ipv6_address_with_brackets(host: str) -> None:
     with run_server("--local-tools", "--host", host) as server:
         server.wait_for_log(f"http://[::1]:{server.port}/mcp/")
         with socket.create_connection(("::1", server.port), 10) as connection:
@@ -170,7 +170,7 @@ def test_ipv6_listen_address_may_have_brackets(host: str) -> None:
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("seconds", [1, 0])
-def test_idle_connection_is_closed_after_the_keep_alive_time(seconds: int) -> None:
+def test_idle_http_connection_is_closed_after_the_keep_alive_time(seconds: int) -> None:
     with (
         run_server("--local-tools", "--keep-alive", str(seconds)) as server,
         socket.create_connection(("127.0.0.1", server.port), 10) as connection,

@@ -54,17 +54,18 @@ def build_worker(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
         ({"workers": 2, "replica": True}, True),
     ],
 )
-def test_worker_app_is_built_for_several_processes_with_workers_or_replica(
+def test_http_worker_app_is_one_of_several_with_options_workers_or_replica(
     used: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
     options: dict[str, Any],
     several: bool,
 ) -> None:
+    """The application is not one of several with one worker process."""
     build_worker(monkeypatch, **options)
     assert used["several"] is used["is_one_of_several"] is several
 
 
-def test_worker_applies_host_log_client_path_and_grace_options(
+def test_http_worker_applies_host_log_client_path_and_grace_options(
     used: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build_worker(monkeypatch)
@@ -91,7 +92,7 @@ def test_worker_applies_host_log_client_path_and_grace_options(
     assert [endpoint.path for endpoint in used["settings"].endpoints] == ["/mcp/"]
 
 
-def test_client_without_endpoint_is_refused(
+def test_http_worker_option_client_without_endpoint_is_refused(
     used: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(SettingsError, match="the client `nobody` has no endpoint"):

@@ -24,7 +24,9 @@ def review(item: str, tone: str = "plain") -> str:
 # Servers are started a dozen times.
 @pytest.mark.timeout(300)
 @pytest.mark.slow
-def test_contents_of_resources_and_prompts_are_compared(tmp_path: Path) -> None:
+def test_verify_python_compares_contents_of_resources_and_prompts(
+    tmp_path: Path,
+) -> None:
     shutil.copytree(SERVERS / "sdk_shop", tmp_path / "sdk_shop")
     python = ("--python", "sdk_shop.server")
     run_toolcast(tmp_path, "import", *python, "--toolset", "shop")

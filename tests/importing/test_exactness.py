@@ -135,7 +135,9 @@ def list_after_import(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(draw_tools())
-def test_imported_tools_are_listed_unchanged(tool_list: list[dict[str, Any]]) -> None:
+def test_imported_mcp_tools_are_listed_unchanged_by_the_generated_server(
+    tool_list: list[dict[str, Any]],
+) -> None:
     texts = list_after_import(tool_list)
     definitions = {name: json.dumps(json.loads(text)) for name, text in texts.items()}
     assert definitions == {tool["name"]: json.dumps(tool) for tool in tool_list}

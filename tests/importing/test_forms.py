@@ -95,7 +95,9 @@ def parse_list(value: Any, name: str = "list.json") -> ToolSource:
         ("generic format", {"functions": [FUNCTION]}),
     ],
 )
-def test_list_is_recognized_and_converted_to_mcp(form: str, value: Any) -> None:
+def test_tool_list_format_is_recognized_and_converted_to_mcp(
+    form: str, value: Any
+) -> None:
     """Names, descriptions and the order of schema keys stay the same."""
     source = parse_list(value)
     assert source.formats == (form,)
@@ -103,7 +105,7 @@ def test_list_is_recognized_and_converted_to_mcp(form: str, value: Any) -> None:
     assert source.notes == ()
 
 
-def test_json_lines_are_read_as_one_tool_per_line() -> None:
+def test_import_reads_json_lines_file_as_one_tool_per_line() -> None:
     """Byte order marks and empty lines are ignored; an error has its line and column."""
     lines = json.dumps(TOOL) + "\n\r\n" + json.dumps({**TOOL, "name": "more"}) + "\n"
     source = parse_source(b"\xef\xbb\xbf" + lines.encode(), "list.jsonl")
@@ -114,7 +116,7 @@ def test_json_lines_are_read_as_one_tool_per_line() -> None:
 
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-def test_real_server_lists_survive_conversion_to_provider_formats(path: Path) -> None:
+def test_real_mcp_tool_lists_survive_conversion_to_provider_formats(path: Path) -> None:
     """Name, description and schema are compared, which every format can express."""
     source = read_source(str(path))
     value, _ = read_json(path.read_bytes())
@@ -154,21 +156,21 @@ def rename_schema(tool: dict[str, Any], schema: str) -> dict[str, Any]:
     return {schema if key == "inputSchema" else key: tool[key] for key in tool}
 
 
-def test_numbers_in_schemas_keep_their_notation() -> None:
+def test_numbers_in_imported_schemas_keep_their_notation() -> None:
     text = b'[{"name": "a", "parameters": {"maximum": 1.50, "minimum": -0, "x": 1E3}}]'
     [tool] = parse_source(text, "list.json").listing.tools
     assert encode_exact(tool["inputSchema"]) == '{"maximum":1.50,"minimum":-0,"x":1E3}'
 
 
-def test_function_without_parameters_has_an_empty_object_schema() -> None:
+def test_imported_function_without_parameters_has_an_empty_object_schema() -> None:
     [tool] = parse_list(
         [{"type": "function", "function": {"name": "now"}}]
     ).listing.tools
     assert tool == {"name": "now", "inputSchema": {"type": "object", "properties": {}}}
 
 
-def test_members_that_are_not_imported_are_noted() -> None:
-    """So are built-in tools; examples and `always` become spec fields."""
+def test_import_notes_tool_list_members_that_it_ignores() -> None:
+    """Built-in tools are noted, too; examples and `always` become spec fields."""
     source = parse_list(
         [
             {"name": "a", "input_schema": {}, "cache_control": {"type": "ephemeral"}},
@@ -198,7 +200,7 @@ def test_members_that_are_not_imported_are_noted() -> None:
     }
 
 
-def test_built_in_provider_tools_are_skipped_with_a_note_each() -> None:
+def test_import_skips_built_in_provider_tools_with_a_note_each() -> None:
     function = {"name": "f", "parameters": {}}
     source = parse_list(
         [
@@ -247,7 +249,9 @@ def test_built_in_provider_tools_are_skipped_with_a_note_each() -> None:
         ),
     ],
 )
-def test_list_without_importable_tools_is_an_error(value: Any, message: str) -> None:
+def test_import_of_a_list_without_importable_tools_is_an_error(
+    value: Any, message: str
+) -> None:
     with pytest.raises(ListingError, match=re.escape(message)):
         parse_list(value)
 
@@ -256,7 +260,7 @@ def test_list_without_importable_tools_is_an_error(value: Any, message: str) -> 
     ("name", "message"),
     [("a.py", "the file is a program"), ("a.yaml", "the file is YAML")],
 )
-def test_python_and_yaml_files_are_rejected_by_name(name: str, message: str) -> None:
+def test_import_rejects_python_and_yaml_files_by_name(name: str, message: str) -> None:
     with pytest.raises(ListingError, match=message):
         parse_source(b"tools = []", name)
 
@@ -316,14 +320,17 @@ def make_source(schema: Any, name: str) -> ToolSource:
 
 
 @pytest.mark.parametrize(("first", "second"), EQUAL_SCHEMAS)
-def test_schemas_that_differ_in_order_do_not_conflict(first: Any, second: Any) -> None:
+def test_import_sources_whose_schemas_differ_only_in_order_do_not_conflict(
+    first: Any, second: Any
+) -> None:
     assert list_conflicts([make_source(first, "1"), make_source(second, "2")]) == []
 
 
 @pytest.mark.parametrize(("first", "second", "location", "kind"), CONFLICTING_SCHEMAS)
-def test_schema_difference_is_a_conflict_with_location_and_kind(
+def test_schema_difference_between_import_sources_is_a_conflict(
     first: Any, second: Any, location: str, kind: str
 ) -> None:
+    """A conflict has a location and a kind."""
     for pair in ((first, second), (second, first)):
         [conflict] = list_conflicts(
             [make_source(pair[0], "1"), make_source(pair[1], "2")]
@@ -331,7 +338,7 @@ def test_schema_difference_is_a_conflict_with_location_and_kind(
         assert (conflict.location, conflict.kind) == (location, kind)
 
 
-def test_conflicts_in_titles_and_annotations_are_escaped() -> None:
+def test_values_in_import_conflicts_of_titles_and_annotations_are_escaped() -> None:
     first = parse_list(
         [{**TOOL, "title": "A\x1b[31m", "annotations": {"readOnlyHint": True}}]
     )
@@ -361,7 +368,7 @@ def test_conflicts_in_titles_and_annotations_are_escaped() -> None:
         (["1", "1"], {"": "x/a.json"}),
     ],
 )
-def test_preference_selects_a_source_by_path_name_or_number(
+def test_import_preference_selects_a_source_by_path_name_or_number(
     arguments: list[str], preferred: dict[str, str]
 ) -> None:
     """It applies to one tool (`t=1`) or to all tools."""
@@ -383,7 +390,9 @@ def test_preference_selects_a_source_by_path_name_or_number(
         (["t=1", "t=2"], "two sources are preferred for `t`"),
     ],
 )
-def test_invalid_preference_is_an_error(arguments: list[str], message: str) -> None:
+def test_invalid_preference_between_import_sources_is_an_error(
+    arguments: list[str], message: str
+) -> None:
     with pytest.raises(InvalidPreferenceError, match=message):
         parse_preferences(
             arguments, [make_source({}, "x/a.json"), make_source({}, "y/b.json")]

@@ -58,7 +58,7 @@ def read_schema(tool: Any, key: str = "functionDeclarations") -> Any:
 
 @pytest.mark.parametrize(("schema", "expected"), NULLABLE)
 @pytest.mark.parametrize("key", ["functionDeclarations", "function_declarations"])
-def test_gemini_nullable_becomes_a_null_type(
+def test_gemini_nullable_is_imported_as_a_null_type(
     key: str, schema: Any, expected: Any
 ) -> None:
     parameters = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
@@ -66,7 +66,7 @@ def test_gemini_nullable_becomes_a_null_type(
     assert read_schema(tool, key) == {**parameters, "properties": {"a": expected}}
 
 
-def test_gemini_json_schema_is_copied_unchanged() -> None:
+def test_gemini_json_schema_parameters_are_imported_unchanged() -> None:
     schema = {
         "type": "object",
         "properties": {"a": {"type": "string", "nullable": True}},
@@ -96,7 +96,7 @@ def test_gemini_json_schema_is_copied_unchanged() -> None:
         ),
     ],
 )
-def test_only_the_tool_without_an_object_schema_is_rejected(
+def test_import_rejects_only_the_tool_without_an_object_schema(
     tool: Any, message: str
 ) -> None:
     valid = {"name": "good", "inputSchema": {"type": "object"}}

@@ -79,7 +79,9 @@ order: 1
         for file in LISTS
     ],
 )
-def test_real_server_list_is_reproduced_exactly(file: Path, tmp_path: Path) -> None:
+def test_imported_real_server_list_is_reproduced_exactly(
+    file: Path, tmp_path: Path
+) -> None:
     """A second import changes no file, and the project can be generated."""
     output = run_import(tmp_path, str(file), "--toolset", "things")
     value = json.loads(file.read_text("utf-8"))
@@ -96,7 +98,9 @@ def test_real_server_list_is_reproduced_exactly(file: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["nasty_numbers", "nasty_texts"])
-def test_unusual_numbers_and_strings_are_preserved(name: str, tmp_path: Path) -> None:
+def test_import_preserves_unusual_numbers_and_strings_in_yaml_specs(
+    name: str, tmp_path: Path
+) -> None:
     """YAML writes some numbers differently, and reads some characters as line ends."""
     (tmp_path / "list.json").write_text(NASTY_LISTS[name], "utf-8")
     run_import(tmp_path, "list.json", "--toolset", "things")
@@ -131,7 +135,9 @@ def test_import_writes_readable_specs_and_settings(tmp_path: Path) -> None:
     )
 
 
-def test_import_uses_existing_schemas_and_toolset_folders(tmp_path: Path) -> None:
+def test_import_uses_the_schema_folder_and_toolset_folder_of_the_workspace(
+    tmp_path: Path,
+) -> None:
     schemas = tmp_path / "own"
     shutil.copytree(ROOT / "specs/schemas", schemas)
     (tmp_path / "toolcast.yaml").write_text(
@@ -243,7 +249,9 @@ def test_second_import_updates_instructions_but_not_edited_title(
     assert read_yaml_files(tmp_path) == before
 
 
-def test_prompts_in_a_file_are_noted_as_not_imported(tmp_path: Path) -> None:
+def test_import_notes_that_prompts_in_a_list_file_are_not_imported(
+    tmp_path: Path,
+) -> None:
     prompts = [{"name": "greet\x1b[31m"}]
     name = write_list(tmp_path / "a.json", [TOOL], prompts=prompts)
     output = run_import(tmp_path, name, "--toolset", "things")
@@ -258,7 +266,7 @@ def test_prompts_in_a_file_are_noted_as_not_imported(tmp_path: Path) -> None:
         ([{**TOOL, "inputSchema": 3}], "find-visits"),
     ],
 )
-def test_list_without_valid_tools_creates_no_files(
+def test_import_of_a_list_without_valid_tools_creates_no_files(
     tools: list[dict[str, Any]], message: str, tmp_path: Path
 ) -> None:
     name = write_list(tmp_path / "a.json", tools)
@@ -317,13 +325,17 @@ VALUES = st.recursive(
         ("Map\n   \na website.\n ", "text: |-\n  Map\n     \n  a website.\n   \n"),
     ],
 )
-def test_multiline_strings_become_yaml_block_scalars(text: str, written: str) -> None:
+def test_import_writes_multiline_strings_as_yaml_block_scalars(
+    text: str, written: str
+) -> None:
     assert str(encode_entry("text", text)) == written
 
 
 @pytest.mark.parametrize("value", [[], {}, None, "", ["a"], [{}], "a b", "a\nb"])
 @pytest.mark.parametrize("key", ["k" * 90, "k" * 1_100, "a key " * 200])
-def test_long_keys_are_read_back_with_their_values(key: str, value: Any) -> None:
+def test_long_keys_in_imported_yaml_specs_are_read_back_with_their_values(
+    key: str, value: Any
+) -> None:
     content = {key: value, "more": [{key: value}]}
     document, findings = read_yaml("x.yaml", str(encode_entry("key", content)).encode())
     assert document is not None and not findings
@@ -331,7 +343,7 @@ def test_long_keys_are_read_back_with_their_values(key: str, value: Any) -> None
 
 
 @given(value=VALUES)
-def test_values_written_to_specs_are_read_back_unchanged(value: Any) -> None:
+def test_values_in_imported_yaml_specs_are_read_back_unchanged(value: Any) -> None:
     document, findings = read_yaml("x.yaml", str(encode_entry("key", value)).encode())
     if document is None or findings:
         # Values with characters that specs may not contain are findings.

@@ -34,7 +34,9 @@ def conflicts(sources: list[ToolSource]) -> list[Conflict]:
     return list_conflicts(sources)
 
 
-def test_each_file_format_is_detected(sources: list[ToolSource]) -> None:
+def test_format_of_each_published_tool_list_is_detected(
+    sources: list[ToolSource],
+) -> None:
     assert [(source.formats, len(source.listing.tools)) for source in sources] == [
         (("OpenAI Chat Completions format",), 5),
         (("MCP format",), 3),
@@ -55,7 +57,7 @@ def test_each_file_format_is_detected(sources: list[ToolSource]) -> None:
         ("lists", "absent absent present"),
     ],
 )
-def test_tool_missing_in_some_files_is_a_conflict(
+def test_tool_missing_in_some_import_sources_is_a_conflict(
     tool: str, states: str, conflicts: list[Conflict]
 ) -> None:
     excerpts = tuple(zip(FILES, states.split(), strict=True))
@@ -87,7 +89,7 @@ DIFFERENCES = [
 
 
 @pytest.mark.parametrize(("tool", "location", "kind", "excerpts"), DIFFERENCES)
-def test_difference_within_a_tool_is_a_conflict_with_excerpts(
+def test_tool_difference_between_import_sources_is_a_conflict_with_excerpts(
     tool: str, location: str, kind: str, excerpts: list[str], conflicts: list[Conflict]
 ) -> None:
     [conflict] = [
@@ -99,7 +101,9 @@ def test_difference_within_a_tool_is_a_conflict_with_excerpts(
     assert conflict.excerpts == tuple(zip(FILES, excerpts, strict=True))
 
 
-def test_all_other_conflicts_concern_results(conflicts: list[Conflict]) -> None:
+def test_import_conflicts_without_another_kind_concern_tool_results(
+    conflicts: list[Conflict],
+) -> None:
     """OpenAI's format cannot express `returns`, so its file has no such conflict."""
     others = [
         (conflict.tool, conflict.location, conflict.excerpts)
@@ -115,7 +119,7 @@ def test_all_other_conflicts_concern_results(conflicts: list[Conflict]) -> None:
     assert len(conflicts) == 8 + 10 + 3
 
 
-def test_fields_that_formats_cannot_express_are_listed(
+def test_import_lists_fields_that_a_source_format_cannot_express(
     sources: list[ToolSource],
 ) -> None:
     assert list(format_unsupported_fields(sources)) == [
@@ -129,7 +133,7 @@ def test_fields_that_formats_cannot_express_are_listed(
     ]
 
 
-def test_conflicts_stay_unresolved_without_a_preferred_source(
+def test_import_conflicts_stay_unresolved_without_a_preferred_source(
     sources: list[ToolSource], conflicts: list[Conflict]
 ) -> None:
     assert (
@@ -145,7 +149,9 @@ def test_conflicts_stay_unresolved_without_a_preferred_source(
     assert list_unresolved_conflicts(conflicts, parse_preferences(["3"], sources)) == []
 
 
-def test_merge_uses_the_preferred_source_per_tool(sources: list[ToolSource]) -> None:
+def test_merge_of_tool_lists_uses_the_preferred_source_per_tool(
+    sources: list[ToolSource],
+) -> None:
     preferences = parse_preferences(["mcp_tools.json", "memory=tools.json"], sources)
     merged = merge_sources(sources, preferences)
     assert len(merged.listing.tools) == 10
@@ -161,7 +167,7 @@ def test_merge_uses_the_preferred_source_per_tool(sources: list[ToolSource]) -> 
     assert merged.find_tool("github_issue") == expected_issue
 
 
-def test_merge_copies_fields_that_the_preferred_format_cannot_express(
+def test_merge_of_tool_lists_copies_fields_absent_from_the_preferred_format(
     sources: list[ToolSource],
 ) -> None:
     """Tools that the preferred source does not list are skipped with a note."""

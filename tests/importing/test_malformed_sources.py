@@ -102,7 +102,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_malformed_source_is_an_error_with_its_position(case: str) -> None:
+def test_malformed_tool_list_file_is_an_error_with_its_position(case: str) -> None:
     data, message = CASES[case]
     # CPU time does not depend on the load of the machine.
     started = time.process_time()
@@ -112,12 +112,12 @@ def test_malformed_source_is_an_error_with_its_position(case: str) -> None:
     assert time.process_time() - started < 5
 
 
-def test_byte_order_mark_is_ignored() -> None:
+def test_byte_order_mark_of_a_tool_list_file_is_ignored() -> None:
     source = parse_source(b"\xef\xbb\xbf" + make_list("a"), "x.json")
     assert [tool["name"] for tool in source.listing.tools] == ["a"]
 
 
-def test_at_most_twenty_problems_are_listed() -> None:
+def test_import_lists_at_most_twenty_problems_of_a_tool_list() -> None:
     """The last line has the number of the other problems."""
     with pytest.raises(ListingError) as error:
         parse_source(make_list(*(f"a b {n}" for n in range(1000))), "x.json")
@@ -125,7 +125,7 @@ def test_at_most_twenty_problems_are_listed() -> None:
     assert len(lines) == 21 and lines[-1] == "x.json: and 980 more"
 
 
-def test_path_that_is_not_a_regular_file_is_an_error(tmp_path: Path) -> None:
+def test_import_source_that_is_not_a_regular_file_is_an_error(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name, message in {
         "pipe": "this is a pipe, not a regular file",
@@ -139,7 +139,7 @@ def test_path_that_is_not_a_regular_file_is_an_error(tmp_path: Path) -> None:
         assert "\x1b" not in str(error.value)
 
 
-def test_source_larger_than_64_mib_is_rejected(tmp_path: Path) -> None:
+def test_tool_list_file_larger_than_64_mib_is_rejected(tmp_path: Path) -> None:
     with (tmp_path / "large.json").open("wb") as stream:
         stream.truncate(100 * 1024 * 1024)
     with pytest.raises(ListingError, match="larger than 64 MiB"):

@@ -30,7 +30,7 @@ def exit_merge(
     return raised.value.code, capsys.readouterr().err
 
 
-def test_conflict_report_equals_expected_file(
+def test_report_of_import_conflicts_equals_the_expected_file(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """`REGENERATE=1` writes the file; review its changes."""
@@ -41,14 +41,18 @@ def test_conflict_report_equals_expected_file(
     assert (code, message) == (1, expected.read_text("utf-8"))
 
 
-def test_remaining_conflicts_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_counts_conflicts_that_remain_without_a_preferred_source(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Tools with a preferred source are not counted, and the exit code is 1."""
     code, message = exit_merge(capsys, "memory=3", "github_issue=tools.json")
     assert code == 1
     assert "9 conflicts in 8 tools; nothing was written\n" in message
 
 
-def test_unknown_preferred_source_is_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_preferred_import_source_is_an_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     code, message = exit_merge(capsys, "4")
     assert (code, message) == (
         2,
@@ -57,14 +61,18 @@ def test_unknown_preferred_source_is_error(capsys: pytest.CaptureFixture[str]) -
     )
 
 
-def test_resolved_conflicts_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_reports_conflicts_resolved_by_a_preferred_source(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     merged = merge_sources_or_exit([read_source(name) for name in FILES], ["3"])
     assert len(merged.listing.tools) == 10
 
     assert "search, add, delete, list" in capsys.readouterr().err
 
 
-def test_equal_sources_need_no_preference(capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_import_sources_need_no_preference(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Their merge has the same tools and reports no conflict."""
     data = Path("tools.json").read_bytes()
 
@@ -75,12 +83,14 @@ def test_equal_sources_need_no_preference(capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().err == ""
 
 
-def test_single_source_is_returned_unchanged() -> None:
+def test_merge_of_a_single_tool_list_returns_it_unchanged() -> None:
     source = read_source("tools.json")
     assert merge_sources_or_exit([source], []) is source
 
 
-def test_source_passed_twice_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+def test_import_source_passed_twice_is_an_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     source = read_source("tools.json")
     with pytest.raises(SystemExit):
         merge_sources_or_exit([source, source], [])
@@ -90,7 +100,7 @@ def test_source_passed_twice_is_an_error(capsys: pytest.CaptureFixture[str]) -> 
     )
 
 
-def test_json_report_has_each_conflict_with_its_values(
+def test_json_report_of_import_has_each_conflict_with_its_values(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) as raised:

@@ -68,7 +68,9 @@ def read_handlers(root: Path) -> Mapping[str, str | None]:
     return {spec.name: spec.handler and str(spec.handler) for spec in specs}
 
 
-def test_sdk_server_is_imported_with_adapters(project: Path) -> None:
+def test_import_python_writes_handler_adapters_for_an_mcp_sdk_server(
+    project: Path,
+) -> None:
     output = import_server(project, "sdk_shop.server")
     handlers = read_handlers(project)
     assert len(handlers) == 11
@@ -88,7 +90,9 @@ def test_sdk_server_is_imported_with_adapters(project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_generated_server_equals_the_sdk_server(imported_copy: Path) -> None:
+def test_server_generated_from_an_mcp_sdk_server_has_equal_lists_and_results(
+    imported_copy: Path,
+) -> None:
     """Lists are compared in each protocol version, and results of calls."""
     assert "0 errors" not in run_toolcast(imported_copy, "check")
     printed = run_toolcast(imported_copy, "verify", "--python", "sdk_shop.server")
@@ -112,7 +116,7 @@ def test_generated_server_equals_the_sdk_server(imported_copy: Path) -> None:
 
 
 @pytest.mark.slow
-def test_migration_page_commands_succeed(tmp_path: Path) -> None:
+def test_commands_in_the_fastmcp_migration_docs_succeed(tmp_path: Path) -> None:
     shutil.copytree(SERVERS / "sdk_shop", tmp_path / "shop")
     page = (Path(__file__).parents[2] / "docs/migrate-fastmcp.md").read_text("utf-8")
     assert len(page.split()) <= 500
@@ -124,7 +128,9 @@ def test_migration_page_commands_succeed(tmp_path: Path) -> None:
     assert call in (tmp_path / "specs/shop/calls.jsonl").read_text("utf-8").splitlines()
 
 
-def test_module_functions_become_handlers_without_adapters(project: Path) -> None:
+def test_import_python_uses_module_functions_as_handlers_without_adapters(
+    project: Path,
+) -> None:
     import_server(project, "plain_shop.server")
     assert read_handlers(project) == {
         "add": "plain_shop.server:add",
@@ -136,7 +142,7 @@ def test_module_functions_become_handlers_without_adapters(project: Path) -> Non
 
 
 @pytest.mark.slow
-def test_source_folder_is_added_to_a_new_workspace(project: Path) -> None:
+def test_import_python_adds_the_source_folder_to_a_new_workspace(project: Path) -> None:
     (project / "src").mkdir()
     shutil.move(project / "plain_shop", project / "src")
     path = project / "src"
@@ -148,7 +154,7 @@ def test_source_folder_is_added_to_a_new_workspace(project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_factory_without_parameters_is_called(project: Path) -> None:
+def test_import_python_calls_a_server_factory_without_parameters(project: Path) -> None:
     import_server(project, "plain_shop.server:make_server")
     assert "title: Made" in (project / "specs/shop/toolset.yaml").read_text("utf-8")
 
@@ -163,7 +169,7 @@ def test_factory_without_parameters_is_called(project: Path) -> None:
     ],
 )
 @pytest.mark.rows(1)
-def test_import_of_an_untyped_package_passes_mypy(
+def test_import_python_of_an_untyped_package_passes_mypy(
     tmp_path: Path, folder: str, marker: str, is_untyped: bool
 ) -> None:
     """`mypy --strict` reports imports of installed packages without `py.typed`."""
@@ -206,7 +212,7 @@ def test_import_of_an_untyped_package_passes_mypy(
         ("print('text')\nimport os\nos._exit(4)", "shop_module", "cannot be described"),
     ],
 )
-def test_module_without_one_server_is_an_error(
+def test_import_python_of_a_module_without_exactly_one_server_is_an_error(
     tmp_path: Path, text: str, reference: str, message: str
 ) -> None:
     (tmp_path / "shop_module.py").write_text(text, "utf-8")
@@ -218,7 +224,7 @@ def test_module_without_one_server_is_an_error(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "streamable-http"])
-def test_module_that_runs_its_server_at_import_times_out(
+def test_import_python_of_a_module_that_runs_its_server_times_out(
     tmp_path: Path, transport: str
 ) -> None:
     lines = ["from mcp.server.mcpserver import MCPServer", "mcp = MCPServer('a')"]
@@ -230,7 +236,7 @@ def test_module_that_runs_its_server_at_import_times_out(
 
 
 @pytest.mark.slow
-def test_module_that_prints_is_imported(project: Path) -> None:
+def test_import_python_accepts_a_module_that_prints(project: Path) -> None:
     path = project / "plain_shop/server.py"
     path.write_text(f"{path.read_text('utf-8')}\nprint('loaded')\n", "utf-8")
     import_server(project, "plain_shop.server")
@@ -244,7 +250,7 @@ def test_module_that_prints_is_imported(project: Path) -> None:
     ],
 )
 @pytest.mark.slow
-def test_output_larger_than_a_pipe_does_not_block_the_import(
+def test_module_output_larger_than_a_pipe_does_not_block_import_python(
     tmp_path: Path, statement: str
 ) -> None:
     text = (
@@ -259,7 +265,7 @@ def test_output_larger_than_a_pipe_does_not_block_the_import(
 
 
 @pytest.mark.slow
-def test_second_import_changes_no_files(imported_copy: Path) -> None:
+def test_second_import_python_changes_no_files(imported_copy: Path) -> None:
     before = {
         p: p.read_bytes() for p in imported_copy.rglob("*") if p.suffix in (".yaml",)
     }
@@ -271,7 +277,9 @@ def test_second_import_changes_no_files(imported_copy: Path) -> None:
 
 
 @pytest.mark.slow
-def test_second_import_reports_handlers_to_add_or_remove(imported_copy: Path) -> None:
+def test_second_import_python_reports_handlers_to_add_or_remove(
+    imported_copy: Path,
+) -> None:
     path = imported_copy / "sdk_shop/server.py"
     text = path.read_text("utf-8")
     text = text.replace("Add numbers.", "Add two numbers.").replace(
@@ -298,7 +306,9 @@ def test_second_import_reports_handlers_to_add_or_remove(imported_copy: Path) ->
 
 
 @pytest.mark.slow
-def test_own_fields_stay_after_an_import(imported_copy: Path) -> None:
+def test_import_python_does_not_overwrite_edited_spec_fields(
+    imported_copy: Path,
+) -> None:
     """A changed handler and an added permission are not overwritten."""
     path = imported_copy / "specs/shop/add.yaml"
     text = path.read_text("utf-8").replace("handlers.shop:add", "handlers.own:add")
@@ -321,7 +331,7 @@ def test_own_fields_stay_after_an_import(imported_copy: Path) -> None:
         ("def review(item", "def review(thing", "no parameter `item`"),
     ],
 )
-def test_check_compares_adapted_function_signatures(
+def test_toolcast_check_compares_signatures_of_adapted_functions(
     imported_copy: Path, old: str, new: str, message: str
 ) -> None:
     path = imported_copy / "sdk_shop/server.py"
@@ -342,7 +352,7 @@ def test_check_compares_adapted_function_signatures(
         ("sdk_shop.catalog:register_catalog.find", "other.lib:x", ""),
     ],
 )
-def test_missing_adapter_source_is_a_finding(
+def test_toolcast_check_reports_a_missing_source_of_an_adapter(
     imported_copy: Path, old: str, new: str, message: str
 ) -> None:
     """The `source` of `@adapt` must exist, except in other distributions."""
@@ -355,7 +365,9 @@ def test_missing_adapter_source_is_a_finding(
 
 
 @pytest.mark.slow
-def test_live_import_includes_resources_and_prompts(project: Path) -> None:
+def test_import_from_a_running_server_includes_resources_and_prompts(
+    project: Path,
+) -> None:
     """A listing has no content, so their handlers are stubs; tools have no handler."""
     command = f"{sys.executable} -m sdk_shop.server"
     with pytest.MonkeyPatch.context() as patch:
@@ -412,7 +424,7 @@ def plan_module(root: Path, server: PythonServer | None) -> str:
 
 
 @pytest.mark.parametrize(("reported", "own"), [("4.0.9", ""), ("1.2", "1.2")])
-def test_version_of_the_library_is_not_the_version_of_the_server(
+def test_import_python_does_not_use_the_library_version_as_server_version(
     reported: str, own: str
 ) -> None:
     """The environment of `--interpreter` can have another version of the library."""
@@ -421,7 +433,10 @@ def test_version_of_the_library_is_not_the_version_of_the_server(
     assert source_from_server(listing, server).server_version == own
 
 
-def test_handlers_module_is_valid_with_any_names(tmp_path: Path) -> None:
+def test_import_python_writes_a_valid_handlers_module_for_any_names(
+    tmp_path: Path,
+) -> None:
+    """Function names that collide are renamed, and quotes are escaped."""
     text = plan_module(
         tmp_path,
         make_python_server(
@@ -439,7 +454,9 @@ def test_handlers_module_is_valid_with_any_names(tmp_path: Path) -> None:
     assert "resource `shop://a` is a stub: another server" in text
 
 
-def test_handlers_for_unsupported_libraries_are_stubs(tmp_path: Path) -> None:
+def test_import_python_writes_stub_handlers_for_unsupported_libraries(
+    tmp_path: Path,
+) -> None:
     server = make_python_server(is_supported=False, version="3.4.11", attribute="mcp")
     text = plan_module(tmp_path, server)
     assert "adapt" not in text
@@ -447,13 +464,15 @@ def test_handlers_for_unsupported_libraries_are_stubs(tmp_path: Path) -> None:
     assert text.count("FastMCP 3.4.11 needs mcp 1") == 1
 
 
-def test_interpreter_that_does_not_exist_is_an_error(project: Path) -> None:
+def test_import_option_interpreter_with_a_missing_program_is_an_error(
+    project: Path,
+) -> None:
     arguments = ("--interpreter", os.path.join("missing", "python"))
     output = import_server(project, "plain_shop.server", *arguments, code=2)
     assert "missing/python: No such file" in output
 
 
-def test_python_is_not_combined_with_other_sources(project: Path) -> None:
+def test_import_option_python_is_not_combined_with_other_sources(project: Path) -> None:
     (project / "tools.json").write_text("[]", "utf-8")
     output = import_server(project, "plain_shop.server", "tools.json", code=2)
     assert "--python is combined with other sources" in output

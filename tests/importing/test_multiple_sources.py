@@ -28,7 +28,7 @@ def project(make_project: Callable[..., Project]) -> Project:
     return project
 
 
-def test_conflicting_sources_require_a_preference(project: Project) -> None:
+def test_conflicting_import_sources_require_a_preference(project: Project) -> None:
     """Without it, the conflicts are listed and no file is written."""
     before = read_files(project.root)
     result = project.toolcast("import", *FILES, "--toolset", "assistant")
@@ -37,7 +37,7 @@ def test_conflicting_sources_require_a_preference(project: Project) -> None:
     assert read_files(project.root) == before
 
 
-def test_specs_are_written_from_the_preferred_source(project: Project) -> None:
+def test_import_writes_specs_from_the_preferred_source(project: Project) -> None:
     """A second import changes no file."""
     preferences = ("--prefer", "mcp_tools.json", "--prefer", "smarthome=1")
     arguments = ("import", *FILES, "--toolset", "assistant", *preferences)
@@ -63,7 +63,7 @@ def test_specs_are_written_from_the_preferred_source(project: Project) -> None:
 
 
 @pytest.mark.parametrize("name", ["../../x", "a\x1b", "a" * 10_000])
-def test_invalid_tool_names_are_refused_with_a_short_escaped_error(
+def test_import_refuses_invalid_tool_names_with_a_short_escaped_error(
     name: str, project: Project
 ) -> None:
     project.write("list.json", json.dumps([{"name": name, "inputSchema": {}}]))
@@ -75,7 +75,7 @@ def test_invalid_tool_names_are_refused_with_a_short_escaped_error(
     assert read_files(project.root) == before
 
 
-def test_all_unreadable_sources_are_reported_together(project: Project) -> None:
+def test_import_reports_all_unreadable_sources_together(project: Project) -> None:
     project.write("cut.json", '[{"name": ')
     project.write("page.json", "<html>")
     os.mkfifo(project.root / "pipe")

@@ -44,7 +44,9 @@ def append_text(root: Path, file: str | Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("clients", DENY.values(), ids=DENY)
-def test_import_preserves_deny_for_absent_tool(clients: str, tmp_path: Path) -> None:
+def test_import_preserves_client_deny_list_entry_of_an_absent_tool(
+    clients: str, tmp_path: Path
+) -> None:
     """A denied tool that a server lists again is still not offered."""
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     path = tmp_path / TOOLSET
@@ -76,7 +78,9 @@ def test_import_preserves_deny_for_absent_tool(clients: str, tmp_path: Path) -> 
         "- {tool: c, target: snapshots, reason: X.}\n  - {tool: a_b, target: snapshots, reason: Y.}",
     ],
 )
-def test_import_preserves_exclusion_for_absent_tool(entry: str, tmp_path: Path) -> None:
+def test_import_preserves_target_exclusion_of_an_absent_tool(
+    entry: str, tmp_path: Path
+) -> None:
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     append_text(tmp_path, TOOLSET, f"exclusions:\n  {entry}\n")
     for tools in (
@@ -89,7 +93,10 @@ def test_import_preserves_exclusion_for_absent_tool(entry: str, tmp_path: Path) 
         assert "a_b" in load_toolset(tmp_path).list_excluded_tools("snapshots")
 
 
-def test_unknown_names_that_are_not_reserved_stay_errors(tmp_path: Path) -> None:
+def test_unknown_tools_in_client_allow_and_deny_lists_are_errors(
+    tmp_path: Path,
+) -> None:
+    """Names of removed tools are reserved, and thus not unknown."""
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     append_text(tmp_path, TOOLSET, "clients:\n  x: {allow: [c, zz], deny: [a_bc]}\n")
     result = toolcast(tmp_path, "generate").stderr
@@ -142,7 +149,7 @@ def make_pay_tool(change: str = "", **members: Any) -> Tool:
         ("other", "{patternProperties: {'^a': {minimum: 3}}}"),
     ],
 )  # fmt: skip
-def test_import_refuses_changes_that_weaken_confirm(
+def test_import_refuses_schema_changes_that_weaken_a_confirm_condition(
     change: str, condition: str, tmp_path: Path
 ) -> None:
     import_list(tmp_path, [make_pay_tool(), *OTHERS])
@@ -168,7 +175,7 @@ def test_import_refuses_changes_that_weaken_confirm(
 
 
 @pytest.mark.parametrize("change", ["", "description", "other"])
-def test_import_applies_changes_that_do_not_weaken_confirm(
+def test_import_applies_schema_changes_that_do_not_weaken_a_confirm_condition(
     change: str, tmp_path: Path
 ) -> None:
     import_list(tmp_path, [make_pay_tool(), *OTHERS])
@@ -189,7 +196,7 @@ def test_import_applies_changes_that_do_not_weaken_confirm(
 @pytest.mark.parametrize(
     "confirm", ["confirm: {message: Pay?}\n", WHEN % REQUIRED_AMOUNT]
 )
-def test_import_refuses_hints_that_skip_confirm(
+def test_import_refuses_annotations_that_let_clients_skip_confirm(
     annotations: Mapping[str, Any], confirm: str, tmp_path: Path
 ) -> None:
     import_list(
@@ -204,7 +211,10 @@ def test_import_refuses_hints_that_skip_confirm(
 
 
 @pytest.mark.parametrize("value", [False, None, 0, "no", []])
-def test_confirm_overrides_imported_meta(value: Any, tmp_path: Path) -> None:
+def test_confirm_in_a_spec_overrides_imported_requires_user_interaction(
+    value: Any, tmp_path: Path
+) -> None:
+    """The key in `_meta` is `anthropic/requiresUserInteraction`."""
     key = "anthropic/requiresUserInteraction"
     import_list(tmp_path, [make_pay_tool(_meta={"a": 1}), *OTHERS])
     append_text(tmp_path, "specs/things/pay.yaml", "confirm: {message: Pay?}\n")
@@ -222,7 +232,9 @@ HANDWRITTEN_SPECS = {
 
 
 @pytest.mark.parametrize("text", HANDWRITTEN_SPECS.values(), ids=HANDWRITTEN_SPECS)
-def test_import_leaves_handwritten_spec_with_handler(text: str, tmp_path: Path) -> None:
+def test_import_does_not_overwrite_a_handwritten_spec_with_a_handler(
+    text: str, tmp_path: Path
+) -> None:
     import_list(tmp_path, OTHERS)
     spec = tmp_path / "specs/things/pay.yaml"
     spec.write_text(text, "utf-8")
@@ -234,14 +246,18 @@ def test_import_leaves_handwritten_spec_with_handler(text: str, tmp_path: Path) 
     assert load_tools(tmp_path)["pay"]["inputSchema"] == PAY_SCHEMA
 
 
-def test_import_updates_own_spec_to_which_handler_was_added(tmp_path: Path) -> None:
+def test_import_updates_an_imported_spec_to_which_a_handler_was_added(
+    tmp_path: Path,
+) -> None:
     import_list(tmp_path, [make_pay_tool(), *OTHERS])
     append_text(tmp_path, "specs/things/pay.yaml", "handler: h.x:pay\n")
     import_list(tmp_path, [make_pay_tool("optional"), *OTHERS])
     assert load_tools(tmp_path)["pay"] == make_pay_tool("optional")
 
 
-def test_forced_removal_reports_lost_prohibitions(tmp_path: Path) -> None:
+def test_import_force_reports_the_confirm_field_of_a_removed_tool(
+    tmp_path: Path,
+) -> None:
     import_list(tmp_path, [make_pay_tool(), *OTHERS])
     append_text(tmp_path, "specs/things/pay.yaml", "confirm: {message: Pay?}\n")
     output = import_list(tmp_path, OTHERS, "--force")
@@ -279,7 +295,9 @@ def _draw_list(rng: random.Random) -> Sequence[Tool]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_imports_weaken_no_prohibition(seed: int, tmp_path: Path) -> None:
+def test_random_imports_weaken_no_deny_exclusion_permission_or_confirm(
+    seed: int, tmp_path: Path
+) -> None:
     rng = random.Random(seed)
     first = make_tools("a_b", "wipe", "c", "d", "e")
     import_list(tmp_path, [*first, make_pay_tool()])

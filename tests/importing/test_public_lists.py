@@ -51,12 +51,14 @@ EXPECTED: dict[str, tuple[list[str], list[str]]] = {
 }
 
 
-def test_each_public_list_has_an_expected_result() -> None:
+def test_import_of_each_public_tool_list_has_the_expected_result() -> None:
     assert {path.stem for path in LISTS.glob("*.json")} == EXPECTED.keys()
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_list_from_public_report_generates_code(name: str, tmp_path: Path) -> None:
+def test_imported_tool_list_from_a_public_report_generates_code(
+    name: str, tmp_path: Path
+) -> None:
     """Rejected tools are reported, and the generated code passes ruff's default rules."""
     tools, reports = EXPECTED[name]
     shutil.copy(LISTS / f"{name}.json", tmp_path / "list.json")

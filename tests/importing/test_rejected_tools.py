@@ -53,7 +53,7 @@ def import_tools(folder: Path, *tools: dict[str, Any]) -> str:
         ({**OPEN, "icons": [{"src": "x", "theme": "blue"}]}, "not a value of `theme`"),
     ],
 )
-def test_tool_that_invalidates_the_list_is_rejected_with_a_reason(
+def test_import_rejects_a_tool_for_which_clients_reject_the_whole_list(
     member: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
     output = import_tools(
@@ -67,7 +67,7 @@ def test_tool_that_invalidates_the_list_is_rejected_with_a_reason(
     assert (tmp_path / "specs/probe/fine.yaml").exists()
 
 
-def test_schema_that_the_runtime_cannot_compile_is_reported(
+def test_input_schema_that_the_validator_cannot_compile_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`toolcast check` has an error, and an import rejects the tool."""
@@ -106,7 +106,7 @@ NULL_RESULTS: list[Any] = [
 
 
 @pytest.mark.parametrize("send", ["both", "structured"])
-def test_sdk_client_receives_listed_schemas_and_null_results(
+def test_mcp_sdk_client_receives_schemas_and_null_results_of_imported_tools(
     send: str, tmp_path: Path
 ) -> None:
     find_tools = [

@@ -42,7 +42,7 @@ MEMBERS: Mapping[str, tuple[Any, Any]] = {
 
 @pytest.mark.rows(10)
 @pytest.mark.parametrize("pair", [*combinations(MEMBERS, 2)], ids="+".join)
-def test_added_changed_and_removed_members_are_reproduced(
+def test_repeated_import_reproduces_added_changed_and_removed_tool_members(
     pair: tuple[str, str], tmp_path: Path
 ) -> None:
     """For each pair of optional members, definitions equal the list after each import."""
@@ -64,7 +64,7 @@ def test_added_changed_and_removed_members_are_reproduced(
 
 
 @pytest.mark.parametrize("folder", sorted(HISTORIES.glob("*/old.json")))
-def test_released_server_versions_are_reproduced_in_both_directions(
+def test_repeated_import_reproduces_upgrade_and_downgrade_of_a_server(
     folder: Path, tmp_path: Path
 ) -> None:
     """Definitions equal the list after an upgrade and a downgrade."""
@@ -77,7 +77,7 @@ def test_released_server_versions_are_reproduced_in_both_directions(
 VERSIONS = ("old", "new")
 
 
-def test_second_import_adds_version_and_instructions(tmp_path: Path) -> None:
+def test_second_import_adds_server_version_and_instructions(tmp_path: Path) -> None:
     """The name of a removed tool is reserved in the same import."""
     write_import(tmp_path, {"tools": make_tools("a", "b", "c")})
     info = {"name": "things", "version": "2"}
@@ -88,7 +88,7 @@ def test_second_import_adds_version_and_instructions(tmp_path: Path) -> None:
     assert [*toolset.reserved_names] == ["c"]
 
 
-def test_second_import_removes_a_tool_that_the_server_no_longer_lists_and_diff_reports_it(
+def test_second_import_removes_an_unlisted_tool_and_diff_reports_it(
     tmp_path: Path,
 ) -> None:
     """Its name is reserved until the server lists it again."""
@@ -109,7 +109,9 @@ def test_second_import_removes_a_tool_that_the_server_no_longer_lists_and_diff_r
     assert "reserved_names" not in (tmp_path / "specs/things/toolset.yaml").read_text()
 
 
-def test_description_that_mentions_removed_tool_is_a_warning(tmp_path: Path) -> None:
+def test_description_that_mentions_a_tool_removed_by_import_is_a_warning(
+    tmp_path: Path,
+) -> None:
     tools = [make_tool("a_b"), make_tool("c", "Does c after a_b."), make_tool("d")]
     import_list(tmp_path, tools)
     import_list(tmp_path, tools[1:])
@@ -118,14 +120,17 @@ def test_description_that_mentions_removed_tool_is_a_warning(tmp_path: Path) -> 
     assert toolcast(tmp_path, "generate").returncode == 0
 
 
-def test_name_that_differs_only_in_punctuation_is_not_reserved(tmp_path: Path) -> None:
+def test_import_does_not_reserve_a_name_that_differs_only_in_punctuation(
+    tmp_path: Path,
+) -> None:
+    """After `find-it` is replaced by `find_it`, no removed name is reserved."""
     import_list(tmp_path, make_tools("find-it", "b"))
     import_list(tmp_path, make_tools("find_it", "b"))
     assert [*load_toolset(tmp_path).reserved_names] == []
     assert toolcast(tmp_path, "generate").returncode == 0
 
 
-def test_edited_spec_is_removed_only_with_force(tmp_path: Path) -> None:
+def test_second_import_removes_an_edited_spec_only_with_force(tmp_path: Path) -> None:
     """A tool is no longer listed, but its spec has local fields or comments."""
     tools = make_tools(*"abcdef")
     import_list(tmp_path, tools)
@@ -171,7 +176,7 @@ def test_edited_spec_is_removed_only_with_force(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_incomplete_list_removes_no_tools(
+def test_import_of_an_incomplete_list_removes_no_tools(
     newer: Mapping[str, Any], reason: str, is_forced_by_option: bool, tmp_path: Path
 ) -> None:
     """`--force` removes them only if the list is complete but short."""
@@ -186,7 +191,7 @@ def test_incomplete_list_removes_no_tools(
     assert len(load_tools(tmp_path)) == (1 if is_forced_by_option else 3)
 
 
-def test_removed_tools_are_removed_from_client_allow_lists(tmp_path: Path) -> None:
+def test_import_removes_absent_tools_from_client_allow_lists(tmp_path: Path) -> None:
     import_list(tmp_path, make_tools("a", "b", "c", "d"))
     toolset = tmp_path / "specs/things/toolset.yaml"
     clients = "clients:\n  copilot: {allow: [a, b, c]}\n  external: {allow: [b]}\n"
@@ -195,7 +200,9 @@ def test_removed_tools_are_removed_from_client_allow_lists(tmp_path: Path) -> No
     assert "allow: [c]" in toolset.read_text()
 
 
-def test_unlisted_replacement_for_a_deprecated_tool_is_an_error(tmp_path: Path) -> None:
+def test_import_that_removes_replacement_of_a_deprecated_tool_is_an_error(
+    tmp_path: Path,
+) -> None:
     """A `deprecated.replacement` must exist, so no file is written."""
     import_list(tmp_path, make_tools("a", "b", "c"))
     spec = tmp_path / "specs/things/a.yaml"
@@ -207,7 +214,9 @@ def test_unlisted_replacement_for_a_deprecated_tool_is_an_error(tmp_path: Path) 
     assert sorted(load_tools(tmp_path)) == ["a", "b", "c"]
 
 
-def test_locally_renamed_tool_is_updated_under_its_new_name(tmp_path: Path) -> None:
+def test_second_import_updates_a_locally_renamed_tool_under_its_new_name(
+    tmp_path: Path,
+) -> None:
     """Descriptions of other tools keep the new name, too."""
     first = make_tool("find_it", "Finds it.")
     second = make_tool("take_it", "Takes what find_it found.")
@@ -227,7 +236,7 @@ def test_locally_renamed_tool_is_updated_under_its_new_name(tmp_path: Path) -> N
     assert sorted(load_tools(tmp_path)) == ["search_it", "take_it"]
 
 
-def test_locally_removed_tool_is_not_imported_again(tmp_path: Path) -> None:
+def test_second_import_does_not_restore_a_locally_removed_tool(tmp_path: Path) -> None:
     import_list(tmp_path, [make_tool("a"), make_tool("b", "Does b after `a`.")])
     command = (
         "remove",
@@ -271,7 +280,7 @@ TUPLE = {"properties": {"x": {"items": [{"type": "string"}]}}, **OBJECT}
         ),
     ],
 )
-def test_invalid_tool_is_rejected_and_other_tools_are_imported(
+def test_import_rejects_an_invalid_tool_and_imports_the_others(
     invalid_tools: Sequence[Tool], reason: str, tmp_path: Path
 ) -> None:
     """An existing spec of the tool stays; a list with only invalid tools writes nothing."""
@@ -352,7 +361,7 @@ SERVERS = ["server-filesystem", "server-everything", "mcp-server-git", "server-m
 @pytest.mark.parametrize(
     "steps", [12, pytest.param(150, marks=pytest.mark.slow)], ids=str
 )
-def test_random_successive_lists_are_each_reproduced(
+def test_successive_imports_reproduce_each_random_tool_list(
     server: str, steps: int, tmp_path: Path
 ) -> None:
     """Except for rejected tools; each version can be compared with the previous one."""

@@ -67,7 +67,9 @@ def dump_like_version_1() -> dict[str, Any]:
     ],
     ids=["all", "without nulls", "JSON", "response", "version 1"],
 )
-def test_sdk_model_dump_is_read_as_the_original_list(body: dict[str, Any]) -> None:
+def test_model_dump_of_mcp_sdk_tools_is_imported_as_the_original_list(
+    body: dict[str, Any],
+) -> None:
     source = parse_source(json.dumps(body).encode(), "list.json")
     assert source.formats == (MCP,)
     assert [dict(sorted(tool.items())) for tool in source.listing.tools] == [
@@ -77,7 +79,7 @@ def test_sdk_model_dump_is_read_as_the_original_list(body: dict[str, Any]) -> No
     assert source.listing.resource_templates == (TEMPLATE,)
 
 
-def test_anthropic_lists_are_not_read_as_sdk_dumps() -> None:
+def test_anthropic_tool_lists_are_not_read_as_mcp_sdk_dumps() -> None:
     tools = [{"name": "a", "input_schema": SCHEMA, "description": "Does it."}]
     source = parse_source(json.dumps(tools).encode(), "list.json")
     assert source.formats == (ANTHROPIC,)
@@ -86,7 +88,7 @@ def test_anthropic_lists_are_not_read_as_sdk_dumps() -> None:
 @pytest.mark.parametrize(
     "tool", PROTOCOL_TOOLS[:-1], ids=lambda tool: str(tool["name"])
 )
-def test_dumped_members_become_spec_fields(
+def test_members_of_mcp_sdk_dumps_become_spec_fields(
     tool: dict[str, Any], tmp_path: Path
 ) -> None:
     dumped = mcp_types.Tool.model_validate(tool).model_dump()
@@ -116,7 +118,7 @@ CHAT: dict[str, Any] = {"name": "a", "parameters": {"type": "object"}}
         ({**CHAT, "type": "function"}, {"strict": True}),
     ],
 )
-def test_members_that_are_not_imported_are_compared_by_diff(
+def test_toolcast_diff_compares_tool_members_that_import_ignores(
     tool: dict[str, Any], members: dict[str, Any], tmp_path: Path
 ) -> None:
     (tmp_path / "old.json").write_text(json.dumps([tool]), "utf-8")
@@ -127,7 +129,7 @@ def test_members_that_are_not_imported_are_compared_by_diff(
     assert any(name in change["message"] for change in changes), result.stdout
 
 
-def test_chat_completions_settings_are_read_for_comparison() -> None:
+def test_chat_completions_settings_are_read_for_toolcast_diff() -> None:
     body = [{"type": "function", "function": {**CHAT, "strict": True}, "x": 1}]
     [tool] = parse_lenient_source(json.dumps(body).encode(), "list.json").listing.tools
     assert tool["strict"] is True

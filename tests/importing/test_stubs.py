@@ -45,7 +45,7 @@ def run_python(project: Path, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("version", ERAS)
-def test_server_lists_tools_without_handlers_and_fails_their_calls(
+def test_generated_server_lists_tools_without_handlers_and_fails_their_calls(
     project: Path, version: str
 ) -> None:
     with stdio_server(project, "generated.git", era=version) as server:
@@ -58,7 +58,9 @@ def test_server_lists_tools_without_handlers_and_fails_their_calls(
         assert "must be" in invalid["content"][0]["text"]
 
 
-def test_call_command_reports_the_missing_handler(project: Path) -> None:
+def test_toolcast_call_reports_the_missing_handler_of_an_imported_tool(
+    project: Path,
+) -> None:
     arguments = ["-m", "toolcast", "call", "git_status", "repo_path=."]
     result = subprocess.run(
         [sys.executable, *arguments], cwd=project, capture_output=True, text=True
@@ -66,7 +68,9 @@ def test_call_command_reports_the_missing_handler(project: Path) -> None:
     assert (result.returncode, result.stderr) == (1, f"error: {ERROR}\n")
 
 
-def test_langchain_tool_reports_the_missing_handler(project: Path) -> None:
+def test_langchain_tool_reports_the_missing_handler_of_an_imported_tool(
+    project: Path,
+) -> None:
     assert run_python(project, "-c", LANGCHAIN_CALL) == f"error {ERROR}\n"
 
 
