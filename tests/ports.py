@@ -6,7 +6,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["reserve_port"]
+__all__ = ["find_free_port", "reserve_port"]
 
 
 @contextmanager
@@ -20,3 +20,9 @@ def reserve_port() -> Iterator[int]:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(("127.0.0.1", 0))
         yield int(bound.getsockname()[1])
+
+
+def find_free_port() -> int:
+    """Return a port that is free now, for servers that do not set SO_REUSEADDR."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])

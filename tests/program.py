@@ -12,7 +12,7 @@ from unittest import mock
 
 from toolcast.commands.main import main
 
-__all__ = ["toolcast"]
+__all__ = ["run_toolcast", "toolcast"]
 
 
 def toolcast(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
@@ -37,3 +37,10 @@ def toolcast(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     output = [stream.buffer.getvalue().decode("utf-8") for stream in (out, err)]
     assert isinstance(code, int), code
     return subprocess.CompletedProcess(["toolcast", *args], code, *output)
+
+
+def run_toolcast(folder: Path, *args: str, code: int = 0) -> str:
+    """Run `toolcast ARGS`, check its exit code, and return its output and errors."""
+    result = toolcast(folder, *args)
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout + result.stderr

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.thread_server import serve_in_threads
 
 __all__ = ["ScriptedModel", "scripted_model"]
 
@@ -73,17 +74,9 @@ def scripted_model() -> Iterator[ScriptedModel]:
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, format: str, *args: Any) -> None:
-            return
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    model.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    try:
+    with serve_in_threads(Handler) as url:
+        model.url = f"{url}/v1"
         yield model
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def _completion(answer: Mapping[str, Any], number: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Access to each tool by each client, on every path, against one table.
+"""Access of each client of toolset.yaml to each tool through every Python interface.
 
 The local tools are kirishima's; the others are those of an external MCP server that its toolset uses.
 """
@@ -29,13 +29,18 @@ from toolcast_runtime.core.access import UnknownClientError
 pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("server_url")]
 
 
-def test_access_table_has_every_client_and_local_tool() -> None:
+def test_table_of_expected_access_has_every_configured_client_and_every_local_tool() -> (
+    None
+):
+    """The table of expected access, which the other access tests compare with, is complete."""
     assert list(registry.CLIENTS) == CLIENTS
     assert set(LOCAL) <= set(TOOLS)
 
 
 @cells
-def test_mcp_and_openai_list_only_allowed_tools(client: str, tool: str) -> None:
+def test_registry_mcp_and_openai_lists_have_exactly_the_tools_allowed_to_the_client(
+    client: str, tool: str
+) -> None:
     for names in (
         get_names(registry.get_mcp_tools_sync(client)),
         get_names(registry.get_openai_tools_sync(client)),
@@ -44,20 +49,28 @@ def test_mcp_and_openai_list_only_allowed_tools(client: str, tool: str) -> None:
 
 
 @cells
-def test_always_list_contains_only_always_tools(client: str, tool: str) -> None:
-    """`get_always_tools` returns exactly the tools marked `always` in the table."""
+def test_get_always_tools_returns_exactly_the_clients_always_tools(
+    client: str, tool: str
+) -> None:
+    """Always tools are in each request to a model; routed tools are selected per request."""
     names = get_names(registry.get_always_tools_sync(client))
     assert (tool in names) == (MATRIX[client, tool] == "always")
 
 
 @cells
-def test_router_catalog_contains_only_routed_tools(client: str, tool: str) -> None:
+def test_routed_tools_catalog_has_exactly_the_clients_routed_tools(
+    client: str, tool: str
+) -> None:
+    """Routed tools are those that a router selects per request; the others are always sent."""
     names = registry.get_routed_tools_catalog_sync(client)
     assert (tool in names) == (MATRIX[client, tool] == "routed")
 
 
 @local_cells
-def test_local_lists_contain_only_allowed_tools(client: str, tool: str) -> None:
+def test_registry_server_and_langchain_lists_have_exactly_the_allowed_local_tools(
+    client: str, tool: str
+) -> None:
+    """Local tools have handlers; tools of external MCP servers are tested separately."""
     for names in (
         registry.REGISTRY.names(client),
         {item.name for item in registry.REGISTRY.tools(client)},
@@ -69,7 +82,9 @@ def test_local_lists_contain_only_allowed_tools(client: str, tool: str) -> None:
 
 
 @cells
-def test_lookup_by_names_raises_for_denied_tools(client: str, tool: str) -> None:
+def test_get_openai_tools_by_names_raises_unknown_tool_error_for_denied_tools(
+    client: str, tool: str
+) -> None:
     if allows(client, tool):
         (definition,) = registry.get_openai_tools_by_names_sync([tool], client)
         assert definition["function"]["name"] == tool
@@ -79,7 +94,9 @@ def test_lookup_by_names_raises_for_denied_tools(client: str, tool: str) -> None
 
 
 @local_cells
-def test_local_lookup_raises_for_denied_tools(client: str, tool: str) -> None:
+def test_get_tool_and_get_langchain_tool_raise_lookup_error_for_denied_tools(
+    client: str, tool: str
+) -> None:
     for get in (registry.get_tool, langchain_tools.get_langchain_tool):
         if allows(client, tool):
             assert get(tool, client).name == tool
@@ -89,14 +106,18 @@ def test_local_lookup_raises_for_denied_tools(client: str, tool: str) -> None:
 
 
 @cells
-def test_call_to_a_denied_tool_is_unknown_tool_error(client: str, tool: str) -> None:
+def test_call_tool_returns_unknown_tool_error_for_a_tool_denied_to_the_client(
+    client: str, tool: str
+) -> None:
     response = registry.call_tool_sync(tool, {"action": "nonsense"}, client)
     assert not response.success
     assert (response.error == f"unknown tool `{tool}`") == (not allows(client, tool))
 
 
 @local_cells
-def test_cli_has_only_commands_for_allowed_tools(client: str, tool: str) -> None:
+def test_cli_client_option_limits_commands_to_tools_allowed_to_the_client(
+    client: str, tool: str
+) -> None:
     from click.testing import CliRunner
 
     page = CliRunner().invoke(cli.main, ["--client", client, "--help"])
@@ -111,7 +132,9 @@ def test_cli_has_only_commands_for_allowed_tools(client: str, tool: str) -> None
 
 
 @local_cells
-def test_prompt_docs_mention_only_allowed_tools(client: str, tool: str) -> None:
+def test_prompt_preamble_and_sections_mention_exactly_the_clients_allowed_tools(
+    client: str, tool: str
+) -> None:
     summary = registry.get_tool(tool, "internal").summary
     sections = "".join(
         prompts.section(name, client) for name in prompts.PROMPTS.sections
@@ -126,7 +149,7 @@ def test_prompt_docs_mention_only_allowed_tools(client: str, tool: str) -> None:
             assert f"**{tool}**" not in text
 
 
-def test_prompt_docs_for_unrestricted_client_equal_the_files() -> None:
+def test_prompt_texts_for_an_unrestricted_client_equal_the_generated_markdown() -> None:
     def read_prompt(file: str) -> str:
         path = ROOT / "generated/kirishima/prompts" / file
         return path.read_text().partition("\n")[2]
@@ -138,7 +161,7 @@ def test_prompt_docs_for_unrestricted_client_equal_the_files() -> None:
 
 
 @local_cells
-def test_cli_prompt_block_of_a_client_has_only_commands_of_tools_allowed_to_it(
+def test_prompt_text_on_cli_has_only_commands_of_tools_allowed_to_the_client(
     client: str, tool: str
 ) -> None:
     decision = registry.get_tool(tool, "internal").cli or {}
@@ -149,7 +172,9 @@ def test_cli_prompt_block_of_a_client_has_only_commands_of_tools_allowed_to_it(
         assert (f".cli {words}" in block) == allows(client, tool)
 
 
-def test_prompt_docs_for_restricted_client_omit_denied_tools() -> None:
+def test_prompt_preamble_and_sections_for_a_restricted_client_omit_denied_tools() -> (
+    None
+):
     assert prompts.preamble("copilot") == (
         "## What you can do\n\nYou can call these tools at any time. Prefer them to answers"
         " from your own knowledge.\n\n**Identity**\n- **get_personality**: Return the style"
@@ -171,7 +196,9 @@ def test_prompt_docs_for_restricted_client_omit_denied_tools() -> None:
 
 @pytest.mark.parametrize("client", [None, "", "nobody", "Internal", "internal "])
 @pytest.mark.parametrize("tool", TOOLS)
-def test_unknown_client_is_rejected_on_every_path(client: Any, tool: str) -> None:
+def test_every_registry_and_prompt_function_rejects_an_unknown_client_name(
+    client: Any, tool: str
+) -> None:
     for list_tools in (
         registry.get_mcp_tools_sync,
         registry.get_openai_tools_sync,

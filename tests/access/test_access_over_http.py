@@ -1,4 +1,4 @@
-"""Access to each tool by each client over HTTP, against one table."""
+"""Access of each client of toolset.yaml to each tool over HTTP, with its own token."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def path_for(client: str) -> str:
 @pytest.mark.rows(4)
 @both_protocols
 @cells
-def test_only_allowed_tools_are_listed(
+def test_http_tools_list_has_exactly_the_tools_allowed_to_the_endpoints_client(
     server: Server, client: str, tool: str, stateless: bool
 ) -> None:
     answer = server.request(
@@ -53,7 +53,7 @@ def test_only_allowed_tools_are_listed(
 
 @both_protocols
 @cells
-def test_call_to_a_denied_tool_is_invalid_params_error(
+def test_http_call_to_a_denied_tool_is_json_rpc_invalid_params_error(
     server: Server, client: str, tool: str, stateless: bool
 ) -> None:
     call = {"name": tool, "arguments": {"action": "nonsense"}}
@@ -69,7 +69,7 @@ def test_call_to_a_denied_tool_is_invalid_params_error(
 
 
 @cells
-def test_request_without_the_client_token_is_unauthorized(
+def test_http_request_without_the_endpoint_clients_token_returns_401(
     server: Server, client: str, tool: str
 ) -> None:
     call = {"name": tool, "arguments": {"action": "nonsense"}}
@@ -82,7 +82,7 @@ def test_request_without_the_client_token_is_unauthorized(
 
 
 @cells
-def test_admin_list_contains_only_tools_allowed_to_the_client(
+def test_admin_list_mcp_tools_route_shows_each_client_only_its_allowed_tools(
     server: Server, client: str, tool: str
 ) -> None:
     headers = {"Authorization": f"Bearer {ADMIN}"}

@@ -61,7 +61,7 @@ CLIENTS = Access({"a": Client("*"), "b": Client(("drop", "far")), "c": Client()}
         ("gone", "a", None),
     ],
 )
-async def test_name_resolves_only_to_tools_allowed_to_the_client(
+async def test_registry_find_resolves_a_name_or_alias_only_to_allowed_tools(
     name: str, client: str, expected: Any
 ) -> None:
     first, second = Toolset(CLIENTS), Toolset(CLIENTS, "far")
@@ -83,7 +83,7 @@ async def test_name_resolves_only_to_tools_allowed_to_the_client(
             registry.get_tool(name, client)
 
 
-async def test_unknown_client_is_rejected() -> None:
+async def test_registry_find_and_tools_raise_unknown_client_error() -> None:
     registry = _registry(Toolset(CLIENTS))
     for name in ("look", "far"):
         with pytest.raises(UnknownClientError):
@@ -92,7 +92,7 @@ async def test_unknown_client_is_rejected() -> None:
             registry.tools("nobody")
 
 
-def test_names_are_limited_to_client_and_target() -> None:
+def test_registry_names_returns_only_tools_of_the_given_client_and_target() -> None:
     registry = _registry(Toolset(CLIENTS))
     assert registry.names("a") == ("look", "drop")
     assert registry.names("a", target="cli") == ("drop",)
@@ -104,7 +104,8 @@ def test_names_are_limited_to_client_and_target() -> None:
     assert registry.is_local("look") and not registry.is_local("glance")
 
 
-def test_registry_combines_settings_from_its_toolsets() -> None:
+def test_registry_of_two_toolsets_has_a_setting_only_if_both_have_it() -> None:
+    """Settings are the ledger of approvals and the assertion of JSON Schema formats."""
     full, bare = Toolset(CLIENTS, "far", ledger=1), Toolset(Access())
     assert (_registry(full).has_clients, _registry(bare).has_clients) == (True, False)
     assert _registry(full).clients == ("a", "b", "c")

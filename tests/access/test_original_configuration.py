@@ -28,7 +28,9 @@ def load_findings(project: Project) -> list[Any]:
     return report["findings"] if isinstance(report, dict) else report
 
 
-def test_contradictory_client_lists_are_reported(project_copy: Project) -> None:
+def test_check_reports_a_tool_that_a_client_both_allows_and_denies(
+    project_copy: Project,
+) -> None:
     path = project_copy.root / "specs/kirishima/toolset.yaml"
     text = path.read_text()
     start, end = text.index("clients:\n"), text.index("mcp_servers:\n")

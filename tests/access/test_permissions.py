@@ -107,7 +107,9 @@ def project(make_project: Callable[..., Project]) -> Project:
 
 
 @pytest.mark.slow
-def test_every_interface_returns_only_permitted_tools(project: Project) -> None:
+def test_registry_langchain_cli_and_prompts_have_only_tools_with_the_clients_permission(
+    project: Project,
+) -> None:
     result = project.run("-c", PROBE)
     assert result.returncode == 0, result.stderr
     paths: dict[str, dict[str, list[str]]] = json.loads(result.stdout)
@@ -127,7 +129,9 @@ def test_every_interface_returns_only_permitted_tools(project: Project) -> None:
 
 
 @pytest.mark.parametrize("stateless", [False, True], ids=["legacy", "modern"])
-def test_endpoints_offer_permitted_tools(project: Project, stateless: bool) -> None:
+def test_mcp_endpoints_list_and_call_only_tools_whose_permission_the_client_has(
+    project: Project, stateless: bool
+) -> None:
     with run_server(package="generated.toy", root=project.root) as server:
         for path, permitted in (("/mcp/", True), ("/mcp/guest/", False)):
             result = server.request(path, "tools/list", modern=stateless).message[
@@ -147,7 +151,7 @@ def test_endpoints_offer_permitted_tools(project: Project, stateless: bool) -> N
                     assert answer["error"] == error
 
 
-def test_toolset_without_clients_requires_no_permission(
+def test_tool_permission_has_no_effect_in_a_toolset_without_clients(
     make_project: Callable[..., Project],
 ) -> None:
     targets = TOOLSET.replace("client: owner", "")
@@ -168,7 +172,9 @@ def make_registry(folder: Path, override: Any) -> Registry:
     )
 
 
-def test_override_file_cannot_allow_tools_without_permission(tmp_path: Path) -> None:
+def test_client_override_file_cannot_allow_a_tool_whose_permission_is_missing(
+    tmp_path: Path,
+) -> None:
     registry = make_registry(
         tmp_path, {"owner": {"allow": "*"}, "guest": {"allow": "*"}}
     )

@@ -15,7 +15,7 @@ PERMISSIONS = {"open": "doors"}
     ("permissions", "expected"),
     [(None, True), (frozenset({"doors"}), True), (frozenset({"x"}), False)],
 )
-def test_token_permissions_limit_the_caller(
+def test_callers_token_without_a_tools_permission_denies_the_tool(
     permissions: frozenset[str] | None, expected: bool
 ) -> None:
     """A token without a list of permissions does not limit them."""
@@ -49,7 +49,7 @@ def test_token_permissions_limit_the_caller(
         (Client(("look",)), Override(None), "look"),
     ],
 )
-def test_access_depends_on_lists_permissions_and_overrides(
+def test_allowed_tools_follow_from_client_lists_permissions_and_override_file(
     client: Client, override: Override | None, tools: str
 ) -> None:
     overrides = {} if override is None else {"a": override}
@@ -61,13 +61,16 @@ def test_access_depends_on_lists_permissions_and_overrides(
         assert allowed == tools.split()
 
 
-def test_tool_with_a_client_list_is_denied_to_other_clients() -> None:
+def test_tool_with_a_list_of_clients_is_denied_to_all_other_clients() -> None:
     access = Access({"smith": Client("*"), "baker": Client("*")}, TOOL_CLIENTS)
     assert access.is_allowed("smith", "forge")
     assert not access.is_allowed("baker", "forge")
 
 
-def test_missing_or_unknown_client_name_is_rejected() -> None:
+def test_access_check_with_missing_or_unknown_client_raises_unknown_client_error() -> (
+    None
+):
+    """Without configured clients, no name is required."""
     assert Access().get_lists(None) == (None, frozenset())
     assert Access().is_allowed(None, "look")
     for access, name in (

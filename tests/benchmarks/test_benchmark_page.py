@@ -41,7 +41,9 @@ def test_committed_benchmark_page_and_chart_match_the_stored_results(
     assert page.DIAGRAM.read_text("utf-8") == page.render_page_diagram(parts)
 
 
-def test_compare_returns_median_per_round_ratios(modules: dict[str, Any]) -> None:
+def test_benchmark_compare_returns_medians_of_the_ratios_per_round(
+    modules: dict[str, Any],
+) -> None:
     paired = modules["paired"]
     samples = {
         "a": [paired.Sample(seconds, 1.0, 1.0) for seconds in (1.0, 8.0, 3.0)],
@@ -59,7 +61,7 @@ def make_row(modules: dict[str, Any], clock: float) -> Any:
     )
 
 
-def test_measured_peak_memory_excludes_the_parent_process(
+def test_benchmark_peak_memory_of_a_command_excludes_the_parent_process(
     modules: dict[str, Any], tmp_path: Path
 ) -> None:
     paired = modules["paired"]
@@ -70,7 +72,7 @@ def test_measured_peak_memory_excludes_the_parent_process(
     assert sample.peak < len(allocated) / 2**21
 
 
-def test_results_page_shows_seconds_per_megabyte_if_the_spec_size_is_known(
+def test_benchmark_page_shows_seconds_per_megabyte_if_the_spec_size_is_known(
     modules: dict[str, Any],
 ) -> None:
     part = modules["results"].Part([make_row(modules, 1.0)], specs={"work": 2_000_000})
@@ -78,7 +80,7 @@ def test_results_page_shows_seconds_per_megabyte_if_the_spec_size_is_known(
     assert "| work | a <b> | 3.0 | 3.0 | 1.5 | 4.0 x c | 50 MiB |" in text
 
 
-def test_stored_results_are_equal_after_reading_the_json_file(
+def test_benchmark_results_are_equal_after_saving_and_loading_the_json_file(
     modules: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     results = modules["results"]
@@ -93,7 +95,7 @@ def test_stored_results_are_equal_after_reading_the_json_file(
     assert results.load_parts(results.MEASURED_FILE) == {"servers": part}
 
 
-def test_page_shows_ratio_4_as_faster_and_ratio_one_half_as_slower(
+def test_benchmark_page_shows_ratio_4_as_4_x_faster_and_one_half_as_2_x_slower(
     modules: dict[str, Any],
 ) -> None:
     part = modules["results"].Part([make_row(modules, 4.0), make_row(modules, 0.5)])
@@ -102,7 +104,7 @@ def test_page_shows_ratio_4_as_faster_and_ratio_one_half_as_slower(
     assert "| 2.0 x slower |" in text
 
 
-def test_chart_bar_has_class_slower_below_ratio_1_and_escapes_names(
+def test_benchmark_chart_bar_below_ratio_1_has_class_slower_and_names_are_escaped(
     modules: dict[str, Any],
 ) -> None:
     picture = modules["picture"]
@@ -113,18 +115,20 @@ def test_chart_bar_has_class_slower_below_ratio_1_and_escapes_names(
     assert "a &lt;b&gt;" in picture.render_diagram([replace(faster, work="x")])
 
 
-def test_real_tools_returns_the_requested_count_without_duplicate_names(
+def test_load_real_tools_returns_1271_tools_with_distinct_module_names(
     modules: dict[str, Any],
 ) -> None:
+    """The benchmarks use copies of the tools of public MCP servers as input."""
     lists = modules["real_lists"]
     tools = lists.load_real_tools(1_271)
     assert len({lists.module_name(tool["name"]) for tool in tools}) == 1_271
     assert tools == lists.load_real_tools(1_271)
 
 
-def test_reworded_tools_have_new_descriptions_and_valid_schemas(
+def test_load_real_tools_rewords_copies_and_preserves_their_schemas_validity(
     modules: dict[str, Any],
 ) -> None:
+    """Benchmarks multiply the tools of public MCP servers by rewording them."""
     tools = modules["real_lists"].load_real_tools(1_271)
     assert len({tool["description"] for tool in tools}) > 800
     for tool in tools:
@@ -137,9 +141,10 @@ def test_reworded_tools_have_new_descriptions_and_valid_schemas(
     assert 2 * size < len(tools)
 
 
-def test_openapi_documents_for_other_generators_have_no_dangling_references(
+def test_benchmark_openapi_documents_contain_every_referenced_schema(
     modules: dict[str, Any], tmp_path: Path
 ) -> None:
+    """These documents are the input of the other code generators in the comparison."""
     tools = modules["real_lists"].load_real_tools(400)
     document, definitions = modules["openapi"].write_documents(tmp_path, tools)
     openapi = json.loads(Path(document).read_text("utf-8"))

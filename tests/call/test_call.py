@@ -21,12 +21,16 @@ def format_odd_command(mode: str) -> str:
     return shlex.join([sys.executable, str(ODD), mode])
 
 
-def test_generated_tool_call_prints_its_result(project: Project) -> None:
+def test_toolcast_call_runs_a_generated_tool_and_prints_its_result(
+    project: Project,
+) -> None:
     done = project.run("-m", "toolcast", "call", "plus", "a=2", "b:=40")
     assert (done.returncode, done.stdout, done.stderr) == (0, "sum: 42\n", "")
 
 
-def test_handlers_in_a_source_folder_are_imported(project: Project) -> None:
+def test_toolcast_call_imports_handlers_from_the_folders_in_sources(
+    project: Project,
+) -> None:
     source = project.root / "src"
     source.mkdir()
     (project.root / "handlers").rename(source / "handlers")
@@ -38,7 +42,9 @@ def test_handlers_in_a_source_folder_are_imported(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_records_errors_and_images_are_printed_or_saved(project: Project) -> None:
+def test_toolcast_call_prints_records_as_table_errors_escaped_and_saves_images(
+    project: Project,
+) -> None:
     done = project.run("-m", "toolcast", "call", "people")
     assert done.stdout == "name  age\n----  ---\nAda   36\nBob   7\n"
     done = project.run("-m", "toolcast", "call", "fail")
@@ -50,7 +56,9 @@ def test_records_errors_and_images_are_printed_or_saved(project: Project) -> Non
 
 
 @pytest.mark.slow
-def test_closed_stdout_ends_the_call_without_a_traceback(project: Project) -> None:
+def test_toolcast_call_with_closed_stdout_exits_with_1_without_a_traceback(
+    project: Project,
+) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "toolcast", "call", "people"],
         cwd=project.root,
@@ -66,7 +74,9 @@ def test_closed_stdout_ends_the_call_without_a_traceback(project: Project) -> No
 
 
 @pytest.mark.slow
-def test_invalid_arguments_are_reported_without_a_call(project: Project) -> None:
+def test_toolcast_call_lists_parameters_after_invalid_arguments_and_runs_nothing(
+    project: Project,
+) -> None:
     done = project.run("-m", "toolcast", "call", "add", "b=x")
     assert done.returncode == 2
     assert done.stderr == (
@@ -80,7 +90,9 @@ def test_invalid_arguments_are_reported_without_a_call(project: Project) -> None
 
 
 @pytest.mark.slow
-def test_call_with_project_prints_raw_json(project: Project, tmp_path: Path) -> None:
+def test_toolcast_call_with_project_and_json_options_prints_the_mcp_result(
+    project: Project, tmp_path: Path
+) -> None:
     words = ("call", "add", "--arguments", "-", "--json", "--project")
     done = project.run(
         "-m", "toolcast", *words, str(project.root), cwd=tmp_path, input='{"a": 1}'
@@ -93,7 +105,7 @@ def test_call_with_project_prints_raw_json(project: Project, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_unknown_tool_name_gets_a_suggestion(project: Project) -> None:
+def test_toolcast_call_suggests_the_most_similar_tool_name(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "peeple")
     assert done.returncode == 2
     assert done.stderr == (
@@ -102,14 +114,18 @@ def test_unknown_tool_name_gets_a_suggestion(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_missing_import_in_a_handler_is_named(project: Project) -> None:
+def test_toolcast_call_names_the_module_that_a_handler_cannot_import(
+    project: Project,
+) -> None:
     done = project.run("-m", "toolcast", "call", "missing")
     assert done.returncode == 1
     assert "not_installed_anywhere" in done.stderr
 
 
 @pytest.mark.slow
-def test_missing_generated_registry_is_reported(project: Project) -> None:
+def test_toolcast_call_without_generated_registry_suggests_toolcast_generate(
+    project: Project,
+) -> None:
     for file in (project.root / "generated/toy").glob("registry.py"):
         file.unlink()
     done = project.run("-m", "toolcast", "call", "add", "a=1")
@@ -120,7 +136,9 @@ def test_missing_generated_registry_is_reported(project: Project) -> None:
     )
 
 
-def test_confirmation_is_read_from_the_terminal_and_not_stdin(project: Project) -> None:
+def test_toolcast_call_reads_the_users_confirmation_from_the_terminal_not_stdin(
+    project: Project,
+) -> None:
     words = ("toolcast", "call", "wipe")
     with run_in_terminal(project.root, {}, *words, stdin="yes\n") as person:
         person.read_until("decline: ")
@@ -131,7 +149,9 @@ def test_confirmation_is_read_from_the_terminal_and_not_stdin(project: Project) 
 
 
 @pytest.mark.slow
-def test_confirmation_is_declined_by_no(project: Project) -> None:
+def test_toolcast_call_does_not_run_the_tool_if_the_user_types_no(
+    project: Project,
+) -> None:
     words = ("toolcast", "call", "wipe")
     with run_in_terminal(project.root, {}, *words) as person:
         person.read_until("decline: ")
@@ -140,7 +160,9 @@ def test_confirmation_is_declined_by_no(project: Project) -> None:
     assert "wiped" not in person.output
 
 
-def test_stdio_server_call_prints_its_result(tmp_path: Path, project: Project) -> None:
+def test_toolcast_call_mcp_stdio_prints_the_result_of_a_servers_tool(
+    tmp_path: Path, project: Project
+) -> None:
     done = project.toolcast(
         "call", "echo", "text=hi", "--mcp-stdio", format_odd_command("well")
     )
@@ -148,7 +170,9 @@ def test_stdio_server_call_prints_its_result(tmp_path: Path, project: Project) -
 
 
 @pytest.mark.slow
-def test_http_server_call_prints_its_result(project: Project) -> None:
+def test_toolcast_call_mcp_url_prints_the_result_of_a_servers_tool(
+    project: Project,
+) -> None:
     with run_personal_server() as server:
         without_tool = project.toolcast("call", "--mcp-url", server.url)
         assert without_tool.returncode == 2
@@ -163,7 +187,9 @@ def test_http_server_call_prints_its_result(project: Project) -> None:
         assert created.stdout.endswith("  title: Food\n")
 
 
-def test_server_in_toolset_yaml_is_called_by_name(project: Project) -> None:
+def test_toolcast_call_server_option_selects_an_mcp_server_of_toolset_yaml(
+    project: Project,
+) -> None:
     script = json.dumps([str(ODD), "well"])
     with (project.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write(
@@ -205,7 +231,7 @@ def test_server_in_toolset_yaml_is_called_by_name(project: Project) -> None:
         ("lying", ["deep"], 0, ""),
     ],
 )
-def test_error_from_a_misbehaving_server_is_one_escaped_line(
+def test_toolcast_call_prints_the_error_of_a_misbehaving_mcp_server_escaped(
     mode: str, words: list[str], code: int, error: str, project: Project
 ) -> None:
     done = project.toolcast("call", *words, "--mcp-stdio", format_odd_command(mode))
@@ -240,7 +266,7 @@ def test_error_from_a_misbehaving_server_is_one_escaped_line(
         ),
     ],
 )
-def test_invalid_options_are_rejected(
+def test_toolcast_call_with_invalid_options_exits_with_2_and_names_the_option(
     words: list[str], error: str, project: Project
 ) -> None:
     done = project.toolcast("call", "echo", *words)

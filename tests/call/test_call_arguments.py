@@ -55,11 +55,15 @@ TOOL = Tool(
         (["level=high"], {"level": "high"}),
     ],
 )
-def test_texts_are_parsed_by_type(texts: list[str], arguments: dict[str, Any]) -> None:
+def test_toolcast_call_parses_name_equals_text_arguments_by_the_parameters_type(
+    texts: list[str], arguments: dict[str, Any]
+) -> None:
     assert parse_arguments(TOOL, texts, None) == arguments
 
 
-def test_single_arguments_override_the_json_object(tmp_path: Path) -> None:
+def test_toolcast_call_single_arguments_override_those_of_the_json_file(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "arguments.json"
     file.write_text('{"text": "old", "limit": 1}', "utf-8")
     arguments = parse_arguments(TOOL, ["text=new"], f"@{file}")
@@ -95,7 +99,7 @@ def test_single_arguments_override_the_json_object(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_unparsable_arguments_are_reported_line_by_line(
+def test_toolcast_call_reports_one_line_per_unparsable_argument(
     texts: list[str], json_text: str | None, lines: list[str]
 ) -> None:
     with pytest.raises(ArgumentParseError) as raised:
@@ -103,7 +107,7 @@ def test_unparsable_arguments_are_reported_line_by_line(
     assert str(raised.value).split("\n") == lines
 
 
-def test_parameter_descriptions_show_the_argument_syntax_and_type() -> None:
+def test_toolcast_call_describes_parameters_by_argument_syntax_and_type() -> None:
     assert list(describe_parameters(TOOL)) == [
         "text=... (string, required)",
         "limit=... (integer)",
@@ -124,11 +128,16 @@ def test_parameter_descriptions_show_the_argument_syntax_and_type() -> None:
         ("x" * 9999, None),
     ],
 )
-def test_most_similar_tool_name_is_returned(name: str, expected: str | None) -> None:
+def test_find_similar_name_returns_the_tool_name_most_similar_to_a_misspelling(
+    name: str, expected: str | None
+) -> None:
+    """The result is None if no tool name is similar."""
     assert find_similar_name(name, ["add", "list_notes"]) == expected
 
 
-def test_nullable_parameters_are_parsed_and_described_by_their_other_type() -> None:
+def test_toolcast_call_parses_nullable_parameters_by_their_type_other_than_null() -> (
+    None
+):
     nullable = {
         "anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]
     }

@@ -1,4 +1,4 @@
-"""Fairness: work on large values waits for a turn, work on small values does not."""
+"""Fairness on the event loop: processing of large values waits for a turn, of small values not."""
 
 from __future__ import annotations
 
@@ -85,24 +85,32 @@ async def has_waited(*values: Any, is_answer: bool = False) -> bool:
 
 
 @pytest.mark.parametrize("value", SMALL, ids=lambda value: type(value).__name__)
-async def test_work_on_small_values_does_not_wait(value: Any) -> None:
+async def test_event_loop_processes_small_arguments_or_results_without_a_wait(
+    value: Any,
+) -> None:
     assert not await has_waited(value)
 
 
 @pytest.mark.parametrize("value", LARGE, ids=lambda value: type(value).__name__)
-async def test_work_on_large_values_waits(value: Any) -> None:
+async def test_event_loop_processing_of_a_large_value_waits_for_its_turn(
+    value: Any,
+) -> None:
+    """Large values have more than 10,000 characters or 250 items."""
     assert await has_waited(value)
     assert await has_waited("small", value)
 
 
-async def test_answers_wait_from_a_larger_size_than_arguments() -> None:
+async def test_results_wait_for_a_turn_only_from_a_larger_size_than_arguments() -> None:
+    """A text of 50,000 characters waits as an argument, but not as a result."""
     text = "x" * 50_000
     assert await has_waited({"text": text})
     assert not await has_waited({"text": text}, is_answer=True)
     assert await has_waited({"text": text * 3}, is_answer=True)
 
 
-async def test_second_large_value_waits_as_long_as_the_first_took() -> None:
+async def test_second_large_value_waits_while_small_calls_run_as_long_as_the_first_took() -> (
+    None
+):
     turns, order = Turns(), list[str]()
 
     async def run_large(name: str) -> None:
@@ -119,7 +127,9 @@ async def test_second_large_value_waits_as_long_as_the_first_took() -> None:
     assert order == ["small 0", "first", "small 1", "small 2", "small 3", "second"]
 
 
-async def test_sequential_large_values_do_not_wait() -> None:
+async def test_large_values_processed_one_after_another_do_not_wait_for_a_turn() -> (
+    None
+):
     turns, rounds = Turns(), 0
 
     async def count() -> None:

@@ -82,7 +82,10 @@ def project(make_project: Callable[..., Project]) -> Project:
 
 
 @pytest.mark.slow
-def test_handler_output_is_written_to_stderr(project: Project) -> None:
+def test_output_that_a_handler_prints_to_stdout_is_redirected_to_stderr(
+    project: Project,
+) -> None:
+    """Stdout has only the result of the generated command or `toolcast call`."""
     for how in OUTPUT_METHODS:
         commands: Sequence[Sequence[str]] = (
             ("-m", "generated.toy.cli", "shout", "--how", how),
@@ -106,9 +109,10 @@ def test_handler_output_is_written_to_stderr(project: Project) -> None:
         (("toolcast", "--help"), 2),
     ],
 )
-def test_full_disk_is_reported_in_two_lines(
+def test_command_with_stdout_on_a_full_disk_prints_error_and_help(
     project: Project, command: Sequence[str], exit_code: int
 ) -> None:
+    """Commands are a toolset's own commands and `toolcast`."""
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", *command],
@@ -129,7 +133,7 @@ def test_full_disk_is_reported_in_two_lines(
 @pytest.mark.parametrize(
     "words", [("check",), ("generate",), ("call", "x"), ("explain", "x"), ("init",)]
 )
-def test_missing_working_directory_is_reported(
+def test_toolcast_command_in_a_removed_working_directory_exits_with_2(
     tmp_path: Path, words: Sequence[str]
 ) -> None:
     folder = tmp_path / "removed"

@@ -18,7 +18,7 @@ CASES = sorted((Path(__file__).parent / "answers").glob("*/"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_result_is_printed_as_in_its_case(
+def test_toolcast_call_prints_each_sample_result_as_its_expected_text(
     case: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -39,7 +39,7 @@ def test_result_is_printed_as_in_its_case(
     assert all(char.isprintable() for char in output.replace("\n", ""))
 
 
-def test_tables_have_at_most_80_columns() -> None:
+def test_toolcast_call_tables_of_records_have_at_most_80_columns() -> None:
     for name in ("records", "object_with_records"):
         text = (Path(__file__).parent / "answers" / name / "expected.txt").read_text(
             "utf-8"
@@ -50,7 +50,9 @@ def test_tables_have_at_most_80_columns() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_raw_json_is_the_same_value_without_control_characters(case: Path) -> None:
+def test_toolcast_call_json_output_equals_the_result_without_control_characters(
+    case: Path,
+) -> None:
     answer = json.loads((case / "answer.json").read_text("utf-8"))
     text = format_raw_json(answer)
     assert json.loads(text) == answer

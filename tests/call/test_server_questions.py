@@ -1,4 +1,4 @@
-"""Questions and progress of a server during `toolcast call`."""
+"""Elicitation requests and progress of an MCP server during `toolcast call`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ SERVER = shlex.join([sys.executable, str(ODD), "asking"])
 ECHO = ("toolcast", "call", "echo", "--mcp-stdio", SERVER)
 
 
-def test_form_is_sent_after_valid_input_and_confirmation(tmp_path: Path) -> None:
+def test_toolcast_call_sends_elicitation_form_after_valid_input_and_confirmation(
+    tmp_path: Path,
+) -> None:
     with run_in_terminal(tmp_path, {}, *ECHO, "text=city") as person:
         person.read_until("Name\\x1b[2J: ")
         assert (
@@ -53,7 +55,7 @@ def test_form_is_sent_after_valid_input_and_confirmation(tmp_path: Path) -> None
     ],
 )
 @pytest.mark.slow
-def test_question_without_fields_is_answered_by_yes_or_no(
+def test_toolcast_call_answers_elicitation_without_fields_by_yes_or_no(
     arguments: tuple[str, ...], question: str, reply: str, received: str, tmp_path: Path
 ) -> None:
     with run_in_terminal(tmp_path, {}, *ECHO, *arguments) as person:
@@ -65,7 +67,9 @@ def test_question_without_fields_is_answered_by_yes_or_no(
 
 
 @pytest.mark.slow
-def test_question_without_a_terminal_is_refused(tmp_path: Path) -> None:
+def test_toolcast_call_without_terminal_declares_no_elicitation_support(
+    tmp_path: Path,
+) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *ECHO, "text=city"],
         cwd=tmp_path,
@@ -78,7 +82,9 @@ def test_question_without_a_terminal_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_call_prints_progress_and_is_cancelled_by_ctrl_c(tmp_path: Path) -> None:
+def test_toolcast_call_prints_server_progress_and_ctrl_c_cancels_the_request(
+    tmp_path: Path,
+) -> None:
     log = tmp_path / "told"
     server = shlex.join([sys.executable, str(ODD), "well", str(log)])
     command = ("toolcast", "call", "hang", "--mcp-stdio", server)
@@ -92,7 +98,7 @@ def test_call_prints_progress_and_is_cancelled_by_ctrl_c(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_stateless_protocol_call_is_repeated_after_confirmation(
+def test_toolcast_call_repeats_a_stateless_mcp_call_after_the_users_confirmation(
     project: Project,
 ) -> None:
     """The client repeats the call with the answer."""

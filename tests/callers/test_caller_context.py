@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.mcp.servers import ERAS, MODERN, meta
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Caller, Registry, calling_as
 from toolcast_runtime.core.access import Client
@@ -36,7 +37,7 @@ def registry(tmp_path: Path) -> Registry:
 
 
 @pytest.mark.parametrize("tool", ["in_thread", "in_loop"])
-def test_calling_as_sets_the_caller_that_the_handler_sees(
+def test_calling_as_sets_the_caller_in_the_handlers_call_context(
     registry: Registry, tool: str
 ) -> None:
     with calling_as(MIA):
@@ -54,7 +55,9 @@ def test_calling_as_sets_the_caller_that_the_handler_sees(
     assert registry.call_tool_sync(tool, {}, "desk").result["user"] is None
 
 
-def test_tool_with_a_permission_requires_it_from_the_caller(registry: Registry) -> None:
+def test_tool_with_a_permission_is_unknown_to_a_caller_without_it(
+    registry: Registry,
+) -> None:
     assert "guarded" in registry.names("desk")
     with calling_as(MIA):
         assert registry.names("desk") == ("in_loop", "in_thread")
@@ -64,9 +67,10 @@ def test_tool_with_a_permission_requires_it_from_the_caller(registry: Registry) 
         assert registry.call_tool_sync("guarded", {}, "desk").result["user"] == "ann"
 
 
-def test_caller_permission_does_not_exceed_the_permissions_from_the_client(
+def test_callers_permission_has_no_effect_if_the_client_lacks_it(
     tmp_path: Path,
 ) -> None:
+    """The client is the configured program; the caller is its user."""
     tools = Package(tmp_path, definition("guarded", permission="billing")).load()
     registry = Registry(tools, clients={"desk": Client("*")})
     with calling_as(Caller("ann", permissions=frozenset({"billing"}))):
@@ -80,8 +84,8 @@ def test_langchain_tool_passes_the_caller_to_the_handler(registry: Registry) -> 
 
 
 @pytest.mark.parametrize("tool", ["in_thread", "in_loop"])
-@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
-def test_http_request_passes_its_id_and_configured_headers_to_the_handler(
+@pytest.mark.parametrize("version", ERAS)
+def test_mcp_http_request_passes_its_id_and_configured_headers_to_the_handler(
     registry: Registry, tool: str, version: str
 ) -> None:
     settings = HttpSettings(
@@ -99,14 +103,9 @@ async def _send_request(server: McpServer, tool: str, version: str) -> Any:
     app = build_http_app(
         server, ListenSettings.from_environment(server.http, "127.0.0.1", {})
     )
-    meta = {
-        "io.modelcontextprotocol/protocolVersion": version,
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {},
-    }
     params: dict[str, Any] = {"name": tool, "arguments": {}}
-    if version >= "2026":
-        params["_meta"] = meta
+    if version == MODERN:
+        params["_meta"] = meta()
     body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
     headers = {
         "mcp-protocol-version": version,

@@ -53,7 +53,9 @@ def read_catalog(root: Path, *words: str) -> Page:
     return read_page(file.read_bytes())
 
 
-def test_page_contains_tool_texts_clients_and_costs(make_project: MakeProject) -> None:
+def test_catalog_page_contains_tool_texts_parameters_clients_and_token_costs(
+    make_project: MakeProject,
+) -> None:
     page = read_catalog(make_project({"ping": PING}).root)
     (tool,) = page.data["tools"]
     assert tool["name"] == "ping"
@@ -67,7 +69,9 @@ def test_page_contains_tool_texts_clients_and_costs(make_project: MakeProject) -
     assert page.data["against"] == ""
 
 
-def test_page_contains_resources_prompts_and_confirmations(tmp_path: Path) -> None:
+def test_catalog_page_contains_mcp_resources_prompts_and_confirmation_messages(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "page.html"
     platform = str(ROOT / "tests/platform/project")
     done = toolcast(tmp_path, "catalog", "--project", platform, "--output", str(file))
@@ -94,7 +98,9 @@ def test_page_contains_resources_prompts_and_confirmations(tmp_path: Path) -> No
     assert tools["refund_visit"]["facts"]["opened by"] == "clinic.app:lifespan"
 
 
-def test_page_loads_no_files_and_has_a_strict_policy(make_project: MakeProject) -> None:
+def test_catalog_page_loads_no_files_and_its_csp_allows_only_its_own_hashes(
+    make_project: MakeProject,
+) -> None:
     page = read_catalog(make_project({"ping": PING}).root)
     assert page.references == []
     assert len(page.scripts) == len(page.styles) == 1
@@ -160,7 +166,9 @@ def test_catalog_escapes_hostile_project_name(make_project: MakeProject) -> None
 @pytest.mark.parametrize(
     "case", sorted((ROOT / "tests/hostile").iterdir()), ids=lambda case: case.name
 )
-def test_hostile_project_has_safe_page_or_no_file(tmp_path: Path, case: Path) -> None:
+def test_catalog_of_a_hostile_project_is_safe_html_or_is_not_written(
+    tmp_path: Path, case: Path
+) -> None:
     """Projects are those in tests/hostile; a page loads nothing and has one script."""
     file = tmp_path / "page.html"
     done = toolcast(tmp_path, "catalog", "--project", str(case), "--output", str(file))
@@ -178,7 +186,9 @@ def test_hostile_project_has_safe_page_or_no_file(tmp_path: Path, case: Path) ->
     assert sorted(tools) == sorted(tool["name"] for tool in page.data["tools"])
 
 
-def test_against_option_adds_changes_to_catalog(make_project: MakeProject) -> None:
+def test_catalog_against_option_adds_graded_changes_since_a_commit(
+    make_project: MakeProject,
+) -> None:
     tools = {name: PING.replace("ping", name) for name in ("ping", "pong", "pung")}
     project = make_project(tools)
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"]):
@@ -214,7 +224,7 @@ def test_against_option_adds_changes_to_catalog(make_project: MakeProject) -> No
         ("missing/page.html", "No such file or directory"),
     ],
 )
-def test_output_over_other_files_or_outputs_is_rejected(
+def test_catalog_output_path_of_another_file_or_generated_file_is_rejected(
     make_project: MakeProject, output: str, message: str
 ) -> None:
     project = make_project({"ping": PING})
@@ -228,7 +238,9 @@ def test_output_over_other_files_or_outputs_is_rejected(
     assert "summary:" in (project.root / "specs/toy/ping.yaml").read_text("utf-8")
 
 
-def test_existing_catalog_is_overwritten(make_project: MakeProject) -> None:
+def test_catalog_command_overwrites_an_existing_catalog_page(
+    make_project: MakeProject,
+) -> None:
     project = make_project({"ping": PING})
     for _ in range(2):
         done = project.toolcast("catalog", "--output", "page.html")
@@ -236,12 +248,16 @@ def test_existing_catalog_is_overwritten(make_project: MakeProject) -> None:
         assert done.stdout.startswith("1 tool -> page.html (")
 
 
-def test_project_without_tools_has_an_empty_page(make_project: MakeProject) -> None:
+def test_catalog_of_a_project_without_tools_has_an_empty_tool_list(
+    make_project: MakeProject,
+) -> None:
     page = read_catalog(make_project({}).root)
     assert page.data["tools"] == []
 
 
-def test_specs_with_errors_produce_no_catalog(make_project: MakeProject) -> None:
+def test_catalog_command_with_invalid_specs_exits_with_2_and_writes_no_page(
+    make_project: MakeProject,
+) -> None:
     project = make_project({"ping": PING.replace("summary", "sumary")})
     done = project.toolcast("catalog", "--output", "page.html")
     assert done.returncode == 2

@@ -144,7 +144,9 @@ def list_violations(page: Page) -> list[str]:
     ]
 
 
-def test_search_matches_names_and_parameters(open_page: Open, catalog: Path) -> None:
+def test_catalog_search_matches_tool_names_and_parameter_descriptions(
+    open_page: Open, catalog: Path
+) -> None:
     page = open_page(catalog)
     assert page.locator("#count").inner_text() == "77 tools"
     page.keyboard.press("/")
@@ -160,13 +162,17 @@ def test_search_matches_names_and_parameters(open_page: Open, catalog: Path) -> 
     assert "No tool matches all search terms" in page.locator("#results").inner_text()
 
 
-def test_tool_with_safe_changes_has_a_badge(open_page: Open, catalog: Path) -> None:
+def test_catalog_list_marks_a_tool_with_safe_changes_by_a_badge(
+    open_page: Open, catalog: Path
+) -> None:
     page = open_page(catalog)
     row = page.locator("#results .row", has_text="list_peers")
     assert row.locator("a > span").first.inner_text() == "list_peerssafe change"
 
 
-def test_filters_limit_tools_and_access_matrix(open_page: Open, catalog: Path) -> None:
+def test_catalog_filters_limit_the_tool_list_and_the_access_matrix(
+    open_page: Open, catalog: Path
+) -> None:
     page = open_page(catalog)
     page.get_by_label("Kirishima").check()
     assert page.locator("#count").inner_text() == "6 of 77 tools"
@@ -186,7 +192,9 @@ def test_filters_limit_tools_and_access_matrix(open_page: Open, catalog: Path) -
     assert page.locator("#results .badge.bad").count() == len(list_names(page)) > 0
 
 
-def test_matrix_shows_each_exclusion_reason(open_page: Open, catalog: Path) -> None:
+def test_catalog_access_matrix_lists_the_reason_for_each_excluded_client(
+    open_page: Open, catalog: Path
+) -> None:
     page = open_page(catalog, view="#matrix")
     page.locator("#search").fill("read_all_portraits")
     row = page.locator("#results tbody tr", has_text="read_all_portraits")
@@ -199,8 +207,10 @@ def test_matrix_shows_each_exclusion_reason(open_page: Open, catalog: Path) -> N
     assert all(reason and reason in reason_list for reason in reasons)
 
 
-def test_keyboard_navigation(open_page: Open, catalog: Path) -> None:
-    """Arrow keys select a result, Enter opens it, Escape closes it; focus is visible."""
+def test_catalog_is_navigated_by_arrow_keys_enter_and_escape_with_visible_focus(
+    open_page: Open, catalog: Path
+) -> None:
+    """Arrow keys select a result, Enter opens it, Escape closes it."""
     page = open_page(catalog)
     page.keyboard.press("/")
     page.keyboard.type("delegate")
@@ -218,7 +228,9 @@ def test_keyboard_navigation(open_page: Open, catalog: Path) -> None:
     assert page.evaluate("document.activeElement.id") == "search"
 
 
-def test_tool_detail_shows_schema_and_changes(open_page: Open, catalog: Path) -> None:
+def test_catalog_detail_view_shows_a_tools_json_schema_and_changes(
+    open_page: Open, catalog: Path
+) -> None:
     page = open_page(catalog, view="#tool=molecule%2Fdelegate_task")
     detail = page.locator("#detail")
     assert detail.locator("h2").inner_text() == "delegate_task"
@@ -232,7 +244,9 @@ def test_tool_detail_shows_schema_and_changes(open_page: Open, catalog: Path) ->
     assert "risky" in detail.inner_text()
 
 
-def test_resources_and_prompts_can_be_searched(open_page: Open, clinic: Path) -> None:
+def test_catalog_search_and_filters_apply_to_mcp_resources_and_prompts(
+    open_page: Open, clinic: Path
+) -> None:
     page = open_page(clinic)
     page.locator("nav >> text=Resources").click()
     blocks = page.locator("#results section")
@@ -251,7 +265,7 @@ def test_resources_and_prompts_can_be_searched(open_page: Open, clinic: Path) ->
     assert empty_text.startswith("No resource or prompt contains all search terms.")
 
 
-def test_tool_that_requires_confirmation_shows_message_and_condition(
+def test_catalog_shows_confirmation_message_and_condition_of_a_tool(
     open_page: Open, clinic: Path
 ) -> None:
     page = open_page(clinic, view="#tool=reception%2Fcancel_visit")
@@ -266,7 +280,9 @@ def test_tool_that_requires_confirmation_shows_message_and_condition(
     assert list_violations(page) == []
 
 
-def test_changes_view_shows_removals_and_edits(open_page: Open, catalog: Path) -> None:
+def test_catalog_changes_view_shows_removed_tools_and_edited_texts(
+    open_page: Open, catalog: Path
+) -> None:
     page = open_page(catalog, view="#changes")
     text = page.locator("#results").inner_text()
     assert "goal_get" in text
@@ -284,14 +300,16 @@ def test_changes_view_shows_removals_and_edits(open_page: Open, catalog: Path) -
     ["#tools", "#matrix", "#costs", "#changes", "#tool=ren%2Fread_all_portraits"],
 )
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_page_has_no_accessibility_violations(
+def test_catalog_page_has_no_accessibility_violations_in_any_view(
     open_page: Open, catalog: Path, color_scheme: str, view: str, size: tuple[int, int]
 ) -> None:
     page = open_page(catalog, size, color_scheme, view)
     assert list_violations(page) == []
 
 
-def test_theme_button_overrides_and_persists(open_page: Open, catalog: Path) -> None:
+def test_catalog_theme_button_overrides_the_color_scheme_and_persists_after_reload(
+    open_page: Open, catalog: Path
+) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
     page = open_page(catalog, color_scheme="dark")
     dark = page.evaluate(background)
@@ -306,14 +324,14 @@ def test_theme_button_overrides_and_persists(open_page: Open, catalog: Path) -> 
     "view",
     ["#tools", "#matrix", "#costs", "#changes", "#tool=ren%2Fread_all_portraits"],
 )
-def test_phone_page_does_not_scroll_sideways(
+def test_catalog_page_on_a_phone_does_not_scroll_sideways(
     open_page: Open, catalog: Path, view: str
 ) -> None:
     page = open_page(catalog, PHONE, view=view)
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
 
 
-def test_long_words_are_wrapped_on_a_phone(
+def test_catalog_page_wraps_long_words_on_a_phone(
     open_page: Open, make_project: Callable[..., Any]
 ) -> None:
     name = "z" * 64
@@ -333,7 +351,9 @@ def test_long_words_are_wrapped_on_a_phone(
             assert box is not None and box["x"] + box["width"] < PHONE[0]
 
 
-def test_back_button_on_phone_returns_to_list(open_page: Open, catalog: Path) -> None:
+def test_catalog_back_button_on_a_phone_returns_to_the_tool_list(
+    open_page: Open, catalog: Path
+) -> None:
     page = open_page(catalog, PHONE)
     page.locator("#results .row a").first.click()
     page.locator("#results").wait_for(state="hidden")
@@ -341,7 +361,7 @@ def test_back_button_on_phone_returns_to_list(open_page: Open, catalog: Path) ->
     page.locator("#results").wait_for()
 
 
-def test_hostile_spec_text_is_displayed_as_text(
+def test_catalog_displays_html_in_spec_texts_as_text(
     open_page: Open, make_project: Callable[..., Any]
 ) -> None:
     tools = {
@@ -376,7 +396,7 @@ KEYSTROKES = """async () => {
 
 
 @pytest.mark.parametrize("view", ["#tools", "#matrix", "#costs"])
-def test_page_with_1271_tools_paints_and_responds_quickly(
+def test_catalog_page_with_1271_tools_paints_and_searches_quickly(
     open_page: Open, large_catalog: Path, view: str
 ) -> None:
     """The first paint takes under 1 s, each keystroke in the search under 50 ms."""
@@ -398,7 +418,9 @@ def test_page_with_1271_tools_paints_and_responds_quickly(
     assert max(best) < 50
 
 
-def test_long_list_grows_on_scroll(open_page: Open, large_catalog: Path) -> None:
+def test_catalog_list_of_1271_tools_shows_more_tools_on_scroll(
+    open_page: Open, large_catalog: Path
+) -> None:
     page = open_page(large_catalog)
     before = len(list_names(page))
     assert before < 200

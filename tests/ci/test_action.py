@@ -47,7 +47,7 @@ def test_action_yml_is_valid_against_the_github_action_schema() -> None:
 
 
 @pytest.mark.parametrize("subfolder", ["", "services/agent"])
-def test_workflow_created_by_init_is_valid_against_the_github_schema(
+def test_toolcast_init_workflow_is_valid_against_the_github_workflow_schema(
     tmp_path: Path, subfolder: str
 ) -> None:
     run_git(tmp_path, "init", "--quiet")
@@ -61,19 +61,19 @@ def test_workflow_created_by_init_is_valid_against_the_github_schema(
     )
 
 
-def test_action_scripts_contain_no_github_expressions() -> None:
+def test_github_action_scripts_contain_no_github_expressions() -> None:
     """An expression such as a branch name could inject code into the script."""
     assert [name for name, step in STEPS.items() if "${{" in step.get("run", "")] == []
 
 
-def test_ci_page_lists_every_action_input_in_order() -> None:
+def test_docs_page_ci_lists_every_github_action_input_in_order() -> None:
     page = (ROOT / "docs" / "ci.md").read_text("utf-8")
     table = page.partition("| Input |")[2].partition("\n\n")[0]
     first = "".join(re.findall(r"^\|([^|]*)\|", table, re.M))
     assert re.findall(r"`([\w-]+)`", first) == list(ACTION["inputs"])
 
 
-def test_action_and_ci_page_pin_the_current_version() -> None:
+def test_github_action_and_docs_page_ci_pin_the_current_toolcast_version() -> None:
     major, minor, patch = __version__.split(".")
     install = ACTION["inputs"]["install"]["default"]
     assert f"toolcast>={major}.{minor},<{major}.{int(minor) + 1}" in install
@@ -167,9 +167,10 @@ needs_jq = pytest.mark.skipif(not shutil.which("jq"), reason="jq is not installe
 
 @pytest.mark.slow
 @needs_jq
-def test_pull_request_gets_annotations_summary_sarif_and_one_updated_comment(
+def test_github_action_annotates_a_pull_request_and_updates_its_one_comment(
     runner: Runner,
 ) -> None:
+    """It also writes the job summary and a SARIF file."""
     code, output = runner.run("Check and diff", DIFF)
     assert code == 0, output
     assert "::error file=agent/specs/demo/toolset.yaml,line=1" in output
@@ -210,7 +211,9 @@ def test_pull_request_gets_annotations_summary_sarif_and_one_updated_comment(
 
 @pytest.mark.slow
 @needs_jq
-def test_shallow_checkout_fails_and_suggests_fetch_depth_0(runner: Runner) -> None:
+def test_github_action_on_a_shallow_checkout_fails_and_suggests_fetch_depth_0(
+    runner: Runner,
+) -> None:
     shallow = runner.folder / "shallow"
     url = f"file://{runner.project.parent}"
     run_git(runner.folder, "clone", "--quiet", "--depth", "1", url, str(shallow))
@@ -229,7 +232,9 @@ def test_shallow_checkout_fails_and_suggests_fetch_depth_0(runner: Runner) -> No
 
 @pytest.mark.slow
 @needs_jq
-def test_push_is_compared_with_the_commit_before_it(runner: Runner) -> None:
+def test_github_action_compares_a_push_with_the_commit_before_it(
+    runner: Runner,
+) -> None:
     before = run_git(runner.project, "rev-parse", "HEAD~1")
     code, _ = runner.run("Check and diff", {**DIFF, "BASE": "", "BEFORE": before})
     assert code == 0 and runner.outputs["failing"] == "1"
@@ -240,7 +245,7 @@ def test_push_is_compared_with_the_commit_before_it(runner: Runner) -> None:
 
 @pytest.mark.slow
 @needs_jq
-def test_comparison_after_force_push_fails_and_suggests_the_against_input(
+def test_github_action_after_a_force_push_fails_and_suggests_the_against_input(
     runner: Runner,
 ) -> None:
     code, output = runner.run("Check and diff", {**DIFF, "BEFORE": "1" * 40})
@@ -294,7 +299,7 @@ def plant_programs(checkout: Path, evidence: Path) -> None:
 @pytest.mark.slow
 @needs_jq
 @pytest.mark.parametrize("before", [False, True])
-def test_action_executes_no_code_from_the_pull_request(
+def test_github_action_executes_no_code_from_the_pull_request(
     runner: Runner, before: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # CI jobs often set these variables for their own tests.
@@ -324,7 +329,9 @@ def write_tool_lists(folder: Path) -> None:
 
 @needs_jq
 @pytest.mark.slow
-def test_two_tool_list_files_are_compared_without_a_project(tmp_path: Path) -> None:
+def test_github_action_old_and_new_inputs_compare_two_mcp_tool_lists_without_project(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     write_tool_lists(folder)
@@ -375,9 +382,10 @@ INPUTS = ["NEW", "OLD", "ACCEPT_FILE", "FAIL_ON"]
         for j, name in enumerate(INPUTS)
     ],
 )
-def test_hostile_action_input_fails_the_comparison_and_is_not_executed(
+def test_github_action_does_not_execute_shell_code_in_its_inputs(
     tmp_path: Path, hostile: str, variable: str
 ) -> None:
+    """The comparison fails instead."""
     folder = tmp_path / "work"
     folder.mkdir()
     write_tool_lists(folder)
@@ -391,7 +399,7 @@ def test_hostile_action_input_fails_the_comparison_and_is_not_executed(
     assert not list(tmp_path.rglob("evidence"))
 
 
-def test_action_scripts_do_not_run_git_directly() -> None:
+def test_github_action_scripts_do_not_run_git_directly() -> None:
     scripts = "".join(step.get("run", "") for step in STEPS.values())
     assert not re.findall(r"(?m)^[^#\n]*\bgit\b(?! command)", scripts)
 
@@ -399,7 +407,7 @@ def test_action_scripts_do_not_run_git_directly() -> None:
 @pytest.mark.slow
 @needs_jq
 @pytest.mark.parametrize(("generate", "code"), [("true", "0"), ("false", "1")])
-def test_generate_input_lets_projects_without_committed_outputs_pass(
+def test_github_action_generate_input_passes_projects_without_committed_outputs(
     tmp_path: Path, generate: str, code: str
 ) -> None:
     """Imported specs, for example, have no generated files in the repository."""

@@ -34,35 +34,41 @@ def complete(*arguments: str) -> list[str]:
     return [item.value for item in items]
 
 
-def test_command_names_and_global_options_are_completed(project: Any) -> None:
+def test_shell_completion_completes_toolcast_commands_and_global_options(
+    project: Any,
+) -> None:
     assert complete("di") == ["diff"]
     assert {"rename", "remove"} <= set(complete("re"))
     assert complete("--ver") == ["--version"]
 
 
-def test_command_options_and_option_values_are_completed(project: Any) -> None:
+def test_shell_completion_completes_options_and_their_values(project: Any) -> None:
     assert complete("diff", "--fo") == ["--format"]
     assert complete("diff", "--format", "s") == ["sarif"]
     assert complete("schema", "d") == ["definitions", "diff"]
 
 
 @pytest.mark.parametrize("command", ["rename", "remove"])
-def test_rename_and_remove_complete_tool_names(project: Any, command: str) -> None:
+def test_shell_completion_of_rename_and_remove_has_the_projects_tool_names(
+    project: Any, command: str
+) -> None:
     assert complete(command, "del") == ["delegate", "delete"]
 
 
-def test_toolset_option_completes_toolset_names(project: Any) -> None:
+def test_shell_completion_of_the_toolset_option_has_toolset_names(project: Any) -> None:
     assert complete("new", "--toolset", "t") == ["toy"]
     assert complete("tokens", "--toolset", "t") == ["toy"]
     assert complete("select", "--toolset", "t") == ["toy"]
 
 
-def test_explain_completes_rule_ids_and_change_ids(project: Any) -> None:
+def test_shell_completion_of_toolcast_explain_has_rule_and_change_ids(
+    project: Any,
+) -> None:
     assert "tool/removed" in complete("explain", "tool/")
     assert "schema/required-unknown" in complete("explain", "schema/req")
 
 
-def test_completion_does_not_fail_on_invalid_yaml_files(project: Any) -> None:
+def test_shell_completion_does_not_fail_on_invalid_yaml_files(project: Any) -> None:
     project.write("specs/toy/toolset.yaml", "[")
     (project.root / "specs" / "toy" / "de\nx.yaml").write_text("{")
     assert complete("rename", "de") == ["delegate", "delete"]
@@ -72,7 +78,9 @@ def test_completion_does_not_fail_on_invalid_yaml_files(project: Any) -> None:
         assert complete("rename", "de") == []
 
 
-def test_completion_omits_names_with_shell_metacharacters(project: Any) -> None:
+def test_shell_completion_omits_tool_names_with_shell_metacharacters(
+    project: Any,
+) -> None:
     """The shell inserts a completion into the command line, where it could be executed."""
     names = ("del$(touch x)", "del`x`", "del;x", "del x", "del'x", "-del", "del\\x")
     for name in names:
@@ -83,7 +91,9 @@ def test_completion_omits_names_with_shell_metacharacters(project: Any) -> None:
     assert complete("new", "--toolset", "") == []
 
 
-def test_completion_outside_a_project_has_commands_but_no_tools(tmp_path: Path) -> None:
+def test_shell_completion_outside_a_project_has_commands_but_no_tool_names(
+    tmp_path: Path,
+) -> None:
     with contextlib.chdir(tmp_path):
         assert complete("rename", "de") == []
         assert complete("di") == ["diff"]
@@ -116,14 +126,14 @@ print(sorted(heavy & set(sys.modules)))
 """
 
 
-def test_name_completion_imports_no_heavy_modules(project: Any) -> None:
+def test_shell_completion_of_tool_names_imports_no_heavy_modules(project: Any) -> None:
     result = subprocess.run(
         [sys.executable, "-c", PRINT_HEAVY_IMPORTS], capture_output=True, text=True
     )
     assert result.stdout.strip() == "[]", result.stderr
 
 
-def test_tokens_options_complete_clients_toolsets_and_client_kinds(
+def test_shell_completion_of_toolcast_tokens_has_clients_toolsets_and_kinds(
     make_project: MakeProject,
 ) -> None:
     project = make_project(

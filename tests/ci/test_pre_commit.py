@@ -79,7 +79,7 @@ def run_pre_commit(repository: Path, tmp_path: Path) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("subfolder", ["", "services/agent"])
-def test_hooks_regenerate_changed_specs_and_reject_invalid_ones(
+def test_pre_commit_hooks_regenerate_changed_specs_and_reject_invalid_specs(
     tmp_path: Path, hooks: Path, subfolder: str
 ) -> None:
     repository = make_repository(tmp_path, hooks, subfolder)

@@ -27,7 +27,7 @@ def test_release_workflow_is_valid_against_the_github_schema() -> None:
     jsonschema.Draft7Validator(load_schema("github-workflows")).validate(workflow)
 
 
-def test_release_runs_on_tags_and_publishes_only_if_publish_is_true() -> None:
+def test_release_workflow_runs_on_tags_and_publishes_only_if_publish_is_true() -> None:
     assert WORKFLOW[True] == {"push": {"tags": ["v[0-9]*"]}}
     assert PUBLISH["if"] == "vars.PUBLISH == 'true'" and PUBLISH["needs"] == "build"
     assert WORKFLOW["permissions"] == {"contents": "read"}
@@ -65,12 +65,16 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_release_fails_if_the_built_version_differs_from_the_tag(project: Path) -> None:
+def test_release_workflow_fails_if_the_built_version_differs_from_the_tag(
+    project: Path,
+) -> None:
     assert check_versions(project, f"v{__version__}") == 0
     assert check_versions(project, "v9.9.9") != 0
 
 
-def test_release_fails_on_extra_or_missing_distribution_files(project: Path) -> None:
+def test_release_workflow_fails_on_extra_or_missing_wheels_or_sdists(
+    project: Path,
+) -> None:
     (project / "dist/other.whl").touch()
     assert check_versions(project, f"v{__version__}") != 0
     (project / "dist/other.whl").unlink()
@@ -78,6 +82,8 @@ def test_release_fails_on_extra_or_missing_distribution_files(project: Path) -> 
     assert check_versions(project, f"v{__version__}") != 0
 
 
-def test_release_fails_without_changelog_section_for_the_version(project: Path) -> None:
+def test_release_workflow_fails_without_changelog_section_for_the_version(
+    project: Path,
+) -> None:
     (project / "CHANGELOG.md").write_text("## [Unreleased]\n")
     assert check_versions(project, f"v{__version__}") != 0

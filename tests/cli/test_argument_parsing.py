@@ -59,13 +59,15 @@ NUMBERS = {"type": "array", "items": NUMBER}
         (True, "1", 1),
     ],
 )
-def test_text_is_parsed_by_the_schema_type(schema: Any, text: str, value: Any) -> None:
+def test_cli_parses_argument_text_by_the_type_of_the_parameters_json_schema(
+    schema: Any, text: str, value: Any
+) -> None:
     found = parse_value(schema, text)
     assert (found, type(found)) == (value, type(value))
 
 
 @pytest.mark.parametrize("schema", [{"type": "object"}, {"type": ["array", "object"]}])
-def test_object_argument_must_be_json(schema: Any) -> None:
+def test_cli_text_for_an_object_parameter_must_be_json(schema: Any) -> None:
     with pytest.raises(ValueError, match="not JSON"):
         parse_value(schema, "x")
 
@@ -83,11 +85,13 @@ def test_object_argument_must_be_json(schema: Any) -> None:
         ({"type": "array"}, ["[1, [2]]"], [1, [2]]),
     ],
 )
-def test_texts_are_parsed_as_array(schema: Any, words: list[str], value: Any) -> None:
+def test_cli_parses_repeated_arguments_as_array(
+    schema: Any, words: list[str], value: Any
+) -> None:
     assert parse_list(schema, words) == value
 
 
-def test_array_is_read_from_a_file(tmp_path: Path) -> None:
+def test_cli_reads_an_array_argument_from_an_at_file(tmp_path: Path) -> None:
     file = tmp_path / "list.json"
     file.write_text("[1, 2]")
     assert parse_list(NUMBERS, [f"@{file}"]) == [1, 2]
@@ -107,11 +111,13 @@ def test_array_is_read_from_a_file(tmp_path: Path) -> None:
         ({"anyOf": [NUMBER, TEXT], "oneOf": [TEXTS]}, ("integer", "string", "array")),
     ],
 )
-def test_schema_types_are_listed(schema: Any, types: tuple[str, ...]) -> None:
+def test_list_types_returns_the_types_that_a_json_schema_allows(
+    schema: Any, types: tuple[str, ...]
+) -> None:
     assert list_types(schema) == types
 
 
-def test_enum_values_are_converted_to_command_line_text() -> None:
+def test_list_enum_values_returns_the_command_line_text_of_each_enum_value() -> None:
     assert list_enum_values({"enum": ["a", 1, None, {"a": "é"}]}) == [
         "a",
         "1",
@@ -141,13 +147,13 @@ def test_enum_values_are_converted_to_command_line_text() -> None:
         ("q" * 127 + "w", [*(f"{n}" for n in range(500)), "q" * 128], None),
     ],
 )
-def test_similar_name_is_returned(
+def test_find_similar_name_returns_the_known_name_most_similar_to_a_misspelling(
     name: str, known: list[str], expected: str | None
 ) -> None:
     assert find_similar_name(name, known) == expected
 
 
-def test_invalid_utf_8_is_reported_before_other_problems() -> None:
+def test_cli_reports_invalid_utf_8_arguments_before_other_problems() -> None:
     assert check_command_arguments({"a": 1}, lambda arguments: [f"{arguments}"]) == [
         "{'a': 1}"
     ]
@@ -170,7 +176,9 @@ def test_valid_utf_8_in_a_locale_without_it_is_reported_as_such(
     assert message == "the arguments are not valid UTF-8"
 
 
-def test_json_object_is_parsed_from_an_argument_or_a_file(tmp_path: Path) -> None:
+def test_cli_arguments_option_parses_a_json_object_or_an_at_file(
+    tmp_path: Path,
+) -> None:
     assert parse_json_object(None) == {}
     assert parse_json_object('{"a": 1}') == {"a": 1}
     file = tmp_path / "a.json"
@@ -195,7 +203,7 @@ def test_json_object_is_parsed_from_an_argument_or_a_file(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("length", "is_read"), [(1 << 24, True), ((1 << 24) + 1, False)]
 )
-def test_json_file_has_at_most_16_mib(
+def test_cli_rejects_json_argument_files_above_16_mib(
     tmp_path: Path, length: int, is_read: bool
 ) -> None:
     file = tmp_path / "long.json"
@@ -212,7 +220,7 @@ def _make_tool(parameters: dict[str, Any], **others: Any) -> Tool:
     return Tool("give", "", "Gives.", definition, **others)
 
 
-def test_references_in_parameters_are_resolved_two_levels_deep() -> None:
+def test_cli_resolves_refs_in_parameter_schemas_two_levels_deep() -> None:
     schema: Any = {
         "properties": {
             "a": {"$ref": "#/$defs/text", "description": "own"},
@@ -280,7 +288,7 @@ def _make_positional(schema: Any, rest: bool = False) -> Parameter:
         (_make_positional(TEXTS), ["x"], ['["x"]']),
     ],
 )
-def test_value_is_formatted_as_shell_arguments(
+def test_parameter_formats_a_value_as_shell_arguments_or_none_if_invalid(
     parameter: Parameter, value: Any, words: list[str]
 ) -> None:
     assert parameter.format_arguments(value) == words
@@ -311,7 +319,9 @@ LONG = {"enum": ["a" * 19, "b" * 21]}
         ),
     ],
 )
-def test_parameter_help_has_constraints(parameter: Parameter, text: str) -> None:
+def test_cli_parameter_help_has_description_constraints_and_required_mark(
+    parameter: Parameter, text: str
+) -> None:
     assert parameter.help == text
 
 
@@ -333,14 +343,16 @@ def test_parameter_help_has_constraints(parameter: Parameter, text: str) -> None
         ({"type": "integer", "enum": [10**19, 10**20]}, "INTEGER"),
     ],
 )
-def test_option_placeholder_is_its_type(schema: Any, placeholder: str) -> None:
+def test_cli_option_placeholder_is_the_type_in_the_json_schema(
+    schema: Any, placeholder: str
+) -> None:
     option = _make_option(schema).to_click()
     assert isinstance(option, click.Option)
     assert (option.metavar, option.opts) == (placeholder, ["--an-a"])
     assert option.multiple is (schema is not True and schema.get("type") == "array")
 
 
-def test_boolean_parameter_has_two_options() -> None:
+def test_cli_boolean_parameter_has_options_with_and_without_no_prefix() -> None:
     option = _make_option({"type": "boolean"}).to_click()
     assert (option.opts, option.secondary_opts) == (["--an-a"], ["--no-an-a"])
     assert option.default is None
@@ -355,7 +367,7 @@ def test_boolean_parameter_has_two_options() -> None:
         (Parameter("a", "k", TEXT, False, takes_rest=True), "[A...]", -1),
     ],
 )
-def test_positional_placeholder_is_its_name(
+def test_cli_positional_argument_placeholder_is_its_name(
     parameter: Parameter, placeholder: str, count: int
 ) -> None:
     argument = parameter.to_click()
@@ -368,7 +380,7 @@ def _summarize(parameters: list[Parameter]) -> list[tuple[str, str, bool, bool]]
     return [(p.name, p.flag or p.key, p.is_required, p.takes_rest) for p in parameters]
 
 
-def test_command_has_positionals_before_options() -> None:
+def test_cli_command_lists_positional_arguments_before_options() -> None:
     schema = {
         "properties": {
             "b": TEXT,
@@ -401,7 +413,7 @@ def test_command_has_positionals_before_options() -> None:
     ]
 
 
-def test_alternative_option_spelling_is_accepted_unless_ambiguous() -> None:
+def test_cli_option_spelled_like_the_property_is_accepted_unless_ambiguous() -> None:
     schema = {"properties": {"a-b": TEXT, "a_b": TEXT, "isOpen": {"type": "boolean"}}}
     tool = _make_tool(schema)
     normalize = make_option_normalizer(list(list_parameters(tool, None)), tool)
@@ -415,7 +427,7 @@ def test_alternative_option_spelling_is_accepted_unless_ambiguous() -> None:
     assert normalize("a_b") == normalize("a b") == "a-b"
 
 
-def test_arguments_are_formatted_as_a_shell_command() -> None:
+def test_example_arguments_are_formatted_as_shell_words_of_a_command() -> None:
     parameters = [
         Parameter("one", "k", TEXT, True),
         Parameter("two", "k", TEXT, True),

@@ -127,7 +127,9 @@ def call(project: Path, programs: ForkServer) -> Run:
     return run
 
 
-def test_exception_is_written_only_to_the_log(project: Path, call: Run) -> None:
+def test_generated_cli_writes_a_handlers_exception_only_to_the_log_file(
+    project: Path, call: Run
+) -> None:
     import subprocess
     import sys
 
@@ -146,7 +148,7 @@ def test_exception_is_written_only_to_the_log(project: Path, call: Run) -> None:
     assert "hunter2" in (project / "toy.log").read_text(encoding="utf-8")
 
 
-def test_options_are_parsed_by_parameter_type(call: Run) -> None:
+def test_generated_cli_parses_each_option_by_its_parameters_type(call: Run) -> None:
     words = "here --count 5 --ratio -0.5 --flag --words a --words [1] --numbers 1"
     words += " --numbers -2 --level low --step 2 --maybe null --from x --a-b y"
     output = call(*words.split(), "--options", '{"k": [null]}', "--either", '{"e": 1}')
@@ -167,17 +169,22 @@ def test_options_are_parsed_by_parameter_type(call: Run) -> None:
     }
 
 
-def test_omitted_options_are_not_passed(call: Run) -> None:
+def test_generated_cli_does_not_pass_omitted_options_to_the_handler(call: Run) -> None:
     assert call("here") == {"got": {"place": "here"}}
     assert call("here", "--no-flag") == {"got": {"place": "here", "flag": False}}
 
 
-def test_json_array_in_one_option_is_the_complete_array(call: Run) -> None:
+def test_generated_cli_option_with_a_json_array_is_the_complete_array(
+    call: Run,
+) -> None:
     assert call("here", "--numbers", "[3, 4]")["got"]["numbers"] == [3, 4]
     assert call("here", "--numbers", "[]")["got"]["numbers"] == []
 
 
-def test_options_are_accepted_as_the_spec_spells_them(call: Run) -> None:
+def test_generated_cli_accepts_options_spelled_like_the_specs_properties(
+    call: Run,
+) -> None:
+    """`--order_id` and `--order-id` are the same option."""
     output = call("here", "--order_id", "7", "--isUrgent", "--no-is_open")
     expected = {"place": "here", "order_id": 7, "isUrgent": True, "is_open": False}
     assert output["got"] == expected
@@ -208,7 +215,7 @@ def test_options_are_accepted_as_the_spec_spells_them(call: Run) -> None:
         (["--arguments", "-"], "not JSON: Expecting value (line 1, column 1)"),
     ],
 )
-def test_invalid_json_option_is_reported(
+def test_generated_cli_reports_an_option_whose_json_or_file_cannot_be_parsed(
     project: Path, call: Run, words: list[str], expected_error: str
 ) -> None:
     (project / "latin.json").write_bytes(b'{"a": "\xe9"}')
@@ -217,7 +224,9 @@ def test_invalid_json_option_is_reported(
     assert expected_error in call("here", *words)
 
 
-def test_json_is_read_from_stdin_and_files(project: Path, call: Run) -> None:
+def test_generated_cli_reads_json_arguments_from_stdin_and_at_files(
+    project: Path, call: Run
+) -> None:
     (project / "some.json").write_text('\ufeff{"place": "p", "count": 2}', "utf-8")
     (project / "list.json").write_text("[1, 2]", "utf-8")
     assert call("--arguments", "@some.json")["got"] == {"place": "p", "count": 2}
@@ -234,14 +243,14 @@ def test_json_is_read_from_stdin_and_files(project: Path, call: Run) -> None:
     }
 
 
-def test_positional_array_accepts_several_arguments(call: Run) -> None:
+def test_generated_cli_positional_array_accepts_several_arguments(call: Run) -> None:
     assert call("--", "1", "2", "-3", tool="add")["got"] == {"numbers": [1, 2, -3]}
     assert call("[4, 5]", tool="add")["got"] == {"numbers": [4, 5]}
     assert call("a b", "[1]", "c", tool="tag")["got"] == {"words": ["a b", "[1]", "c"]}
     assert "`numbers[1]` must be an integer" in call("1", "x", tool="add")
 
 
-def test_remaining_arguments_are_joined_to_one_text(call: Run) -> None:
+def test_generated_cli_joins_the_remaining_arguments_to_one_text(call: Run) -> None:
     assert call("here", "all", "of  it", "too")["got"]["rest"] == "all of  it too"
     hostile = ["--help", "-x", "'", '"', "a\nb", "", "$HOME", "é🦊"]
     assert call("--", "-p", *hostile)["got"] == {
@@ -250,7 +259,9 @@ def test_remaining_arguments_are_joined_to_one_text(call: Run) -> None:
     }
 
 
-def test_json_object_is_combined_with_options(call: Run) -> None:
+def test_generated_cli_options_override_the_json_object_of_arguments_option(
+    call: Run,
+) -> None:
     arguments = {"place": "p", "a_b": "only here", "maybe": None, "words": []}
     assert call("--arguments", json.dumps(arguments))["got"] == arguments
     both = call("--count", "1", "--arguments", '{"place": "p", "count": 9}')
@@ -271,13 +282,15 @@ def test_json_object_is_combined_with_options(call: Run) -> None:
         ["--arguments", "[" * 100_000],
     ],
 )
-def test_invalid_value_is_a_usage_error(call: Run, words: list[str]) -> None:
+def test_generated_cli_option_value_that_violates_its_schema_is_a_usage_error(
+    call: Run, words: list[str]
+) -> None:
     refused = call("here", *words)
     assert isinstance(refused, str), refused
     assert "Error: " in refused
 
 
-def test_flag_selects_the_tool_in_a_shared_command(call: Run) -> None:
+def test_generated_cli_flag_selects_one_of_two_tools_of_a_command(call: Run) -> None:
     assert call("--async", "here", "--later", "x") == {
         "other": {"place": "here", "later": "x"}
     }
@@ -306,7 +319,7 @@ def list_examples() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("toolset", "tool", "example"), list(list_examples()))
-def test_example_command_in_the_help_calls_the_tool_with_its_arguments(
+def test_cli_help_example_calls_the_tool_with_the_examples_arguments(
     toolset: str, tool: Any, example: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if example.error is not None:
@@ -354,7 +367,7 @@ ARGUMENTS = [
 
 
 @pytest.mark.parametrize("arguments", ARGUMENTS, ids=json.dumps)
-def test_command_accepts_the_arguments_that_the_registry_accepts(
+def test_generated_cli_accepts_exactly_the_arguments_that_call_tool_accepts(
     arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from generated.kirishima.cli import main

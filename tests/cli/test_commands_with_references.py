@@ -73,7 +73,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run
 
 
-def test_arguments_are_parsed_by_the_referenced_schema(toy: Run) -> None:
+def test_generated_cli_parses_arguments_by_the_schema_behind_a_ref(toy: Run) -> None:
     words = ["--places", "7", "--places", "8", "--either", "true", "--page-size", "3"]
     booked = toy("book", "123", "surgery", "--urgent", *words, "--species", "cat")
     assert booked.returncode == 0, booked.stderr
@@ -88,7 +88,9 @@ def test_arguments_are_parsed_by_the_referenced_schema(toy: Run) -> None:
     }
 
 
-def test_help_describes_parameters_with_referenced_schemas(toy: Run) -> None:
+def test_generated_cli_help_describes_parameters_whose_schema_is_a_ref(
+    toy: Run,
+) -> None:
     shown = toy("book", "--help").stdout
     text = " ".join(shown.split())
     assert "Arguments: PATIENT Who is coming. [required]" in text
@@ -101,7 +103,9 @@ def test_help_describes_parameters_with_referenced_schemas(toy: Run) -> None:
     assert all(len(line) <= 80 for line in shown.split("\n"))
 
 
-def test_invalid_json_argument_is_reported(toy: Run) -> None:
+def test_generated_cli_reports_invalid_json_for_an_object_parameter_with_a_ref(
+    toy: Run,
+) -> None:
     refused = toy("book", "p-1", "--contact", "{name: Ada}")
     assert refused.returncode == 2
     assert "--contact: not JSON: Expecting property name" in refused.stderr
@@ -110,11 +114,13 @@ def test_invalid_json_argument_is_reported(toy: Run) -> None:
 
 
 @pytest.mark.parametrize("word", ["bok", "book_visit", "book-visit", "Book"])
-def test_misspelled_command_gets_a_suggestion(toy: Run, word: str) -> None:
+def test_generated_cli_suggests_the_command_similar_to_a_misspelled_one(
+    toy: Run, word: str
+) -> None:
     refused = toy(word, "p-1")
     assert refused.returncode == 2
     assert f"No such command '{word}'. Did you mean 'book'?" in refused.stderr
 
 
-def test_dissimilar_command_gets_no_suggestion(toy: Run) -> None:
+def test_generated_cli_suggests_nothing_for_a_dissimilar_command(toy: Run) -> None:
     assert "Did you mean" not in toy("xylophone").stderr

@@ -15,7 +15,7 @@ Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 HOSTILE = "--help; $(reboot) `x` 'q' \"d\"\n\t\\ * ~ é 🦊 -- -"
 
 
-def test_keywords_map_every_tool_to_its_command() -> None:
+def test_generated_cli_keywords_map_each_tool_name_to_its_command_or_none() -> None:
     from generated.molecule.cli import KEYWORDS
     from generated.molecule.registry import REGISTRY
 
@@ -26,7 +26,9 @@ def test_keywords_map_every_tool_to_its_command() -> None:
     assert KEYWORDS["inbox_pop"] is None
 
 
-def test_search_returns_a_created_memory(shell: Shell) -> None:
+def test_generated_cli_memory_search_returns_the_memory_created_before(
+    shell: Shell,
+) -> None:
     words = [
         "--memory",
         "Ana lives in Lisbon.",
@@ -45,7 +47,7 @@ def test_search_returns_a_created_memory(shell: Shell) -> None:
     ]
 
 
-def test_sticky_note_is_created_listed_and_resolved(shell: Shell) -> None:
+def test_generated_cli_creates_lists_and_resolves_a_sticky_note(shell: Shell) -> None:
     date = ["--date", "2031-01-01T09:00:00Z"]
     note = shell("kirishima", "stickynotes", "create", "--text", "Call Ana", *date)
     assert note.returncode == 0, note.stderr
@@ -57,13 +59,17 @@ def test_sticky_note_is_created_listed_and_resolved(shell: Shell) -> None:
     assert json.loads(shell("kirishima", "stickynotes", "list").stdout)["notes"] == []
 
 
-def test_hostile_text_argument_reaches_the_handler_unchanged(shell: Shell) -> None:
+def test_generated_cli_passes_hostile_text_to_the_handler_unchanged(
+    shell: Shell,
+) -> None:
     created = shell("kirishima", "memory", "create", "--memory", HOSTILE)
     assert created.returncode == 0, created.stderr
     assert json.loads(created.stdout)["memories"][0]["memory"] == HOSTILE.strip()
 
 
-def test_tool_error_is_written_to_stderr(shell: Shell) -> None:
+def test_generated_cli_writes_a_tools_error_to_stderr_and_exits_with_1(
+    shell: Shell,
+) -> None:
     failed = shell("kirishima", "memory", "get", "--memory-id", "7")
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr.startswith("error: ")
@@ -92,7 +98,9 @@ def test_tool_error_is_written_to_stderr(shell: Shell) -> None:
         (["smarthome", "switch", "--all", "off"], "put `--` before arguments"),
     ],
 )
-def test_usage_error_names_problem(shell: Shell, words: list[str], error: str) -> None:
+def test_generated_cli_usage_error_exits_with_2_and_names_the_invalid_argument(
+    shell: Shell, words: list[str], error: str
+) -> None:
     refused = shell("kirishima", *words)
     assert refused.returncode == 2
     assert refused.stderr.startswith("Usage: python -m generated.kirishima.cli ")
@@ -100,20 +108,24 @@ def test_usage_error_names_problem(shell: Shell, words: list[str], error: str) -
     assert refused.stdout == ""
 
 
-def test_invalid_utf_8_argument_is_rejected(shell: Shell) -> None:
+def test_generated_cli_rejects_an_argument_with_invalid_utf_8(shell: Shell) -> None:
     refused = shell("kirishima", "memory", "create", "--memory", b"\xff\xfe")
     assert refused.returncode == 2
     assert "not valid UTF-8" in refused.stderr
 
 
-def test_ascii_output_stream_gets_escape_sequences(shell: Shell) -> None:
+def test_generated_cli_prints_parsable_json_to_an_ascii_output_stream(
+    shell: Shell,
+) -> None:
     words = ["memory", "create", "--memory", "naïve 🦊"]
     created = shell("kirishima", *words, PYTHONIOENCODING="ascii")
     assert created.returncode == 0, created.stderr
     assert json.loads(created.stdout)["memories"][0]["memory"] == "naïve 🦊"
 
 
-def test_help_shows_choices_defaults_and_examples(shell: Shell) -> None:
+def test_generated_cli_help_shows_enum_choices_defaults_and_examples(
+    shell: Shell,
+) -> None:
     shown = shell("kirishima", "memory", "search", "--help").stdout
     text = " ".join(shown.split())
     assert "[default: 10]" in text
@@ -132,7 +144,9 @@ def test_help_shows_choices_defaults_and_examples(shell: Shell) -> None:
     assert rows == order
 
 
-def test_molecule_commands_work_without_a_platform(shell: Shell) -> None:
+def test_example_toolset_molecule_lists_peers_without_its_platform_server(
+    shell: Shell,
+) -> None:
     peers = shell("molecule", "peers")
     assert peers.returncode == 0, peers.stderr
     assert "ws-research" in [peer["id"] for peer in json.loads(peers.stdout)["peers"]]
@@ -142,7 +156,10 @@ def test_molecule_commands_work_without_a_platform(shell: Shell) -> None:
     assert (unknown.returncode, unknown.stdout) == (1, "")
 
 
-def test_goal_is_set_printed_and_cleared_by_flags(shell: Shell) -> None:
+def test_generated_cli_goal_command_sets_prints_and_clears_by_flags(
+    shell: Shell,
+) -> None:
+    """The flags `--set` and `--clear` select tools of one command."""
     assert shell("molecule", "goal", "--set", "ship", "it").returncode == 0
     assert "ship it" in shell("molecule", "goal").stdout
     both = shell("molecule", "goal", "--set", "--clear", "x")
@@ -153,7 +170,9 @@ def test_goal_is_set_printed_and_cleared_by_flags(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("toolset", ["kirishima", "molecule"])
-def test_every_line_in_the_prompt_is_a_command(shell: Shell, toolset: str) -> None:
+def test_prompt_text_on_cli_has_only_lines_that_the_generated_cli_accepts(
+    shell: Shell, toolset: str
+) -> None:
     """Click parses each line with its placeholders as arguments."""
     from click.testing import CliRunner
 

@@ -32,7 +32,7 @@ def parse(schema: Any, *texts: str) -> Any:
         ({"type": ["integer", "string"]}, "null", "null"),
     ],
 )
-def test_null_is_parsed_if_the_schema_allows_it(
+def test_cli_argument_null_is_parsed_as_none_if_the_schema_allows_null(
     schema: Any, text: str, value: Any
 ) -> None:
     assert parse(schema, text) == value
@@ -53,7 +53,7 @@ def test_null_is_parsed_if_the_schema_allows_it(
         (["null"], ["null"]),
     ],
 )
-def test_json_string_array_in_one_argument_is_the_complete_array(
+def test_cli_argument_with_a_json_string_array_is_the_complete_array(
     texts: list[str], value: list[str]
 ) -> None:
     assert parse(STRINGS, *texts) == value
@@ -61,13 +61,15 @@ def test_json_string_array_in_one_argument_is_the_complete_array(
 
 @pytest.mark.parametrize("schema", [{"anyOf": [STRING, NULL]}, STRINGS, STRING])
 @pytest.mark.parametrize("value", [None, "null", ["null"], ['["a"]'], ["[draft]"], []])
-def test_formatted_arguments_are_parsed_equally(schema: Any, value: Any) -> None:
+def test_cli_parses_formatted_shell_arguments_to_the_original_value(
+    schema: Any, value: Any
+) -> None:
     parameter = Parameter("value", "value", schema, False, "--value")
     texts = parameter.format_arguments(value)[1::2]
     assert not texts or parse(schema, *texts) == value
 
 
-def test_nullable_type_has_the_same_placeholder() -> None:
+def test_cli_option_placeholder_of_a_nullable_type_omits_null() -> None:
     for schema, placeholder in (
         ({"anyOf": [STRING, NULL]}, "TEXT"),
         ({"type": ["integer", "null"]}, "INTEGER"),

@@ -40,7 +40,7 @@ class TerminalStream(io.StringIO):
         ((1, None, "x" * 99), "1  " + "x" * 75),
     ],
 )
-async def test_progress_report_is_printed(
+async def test_progress_line_prints_a_call_progress_report_to_the_terminal(
     monkeypatch: pytest.MonkeyPatch, report: tuple[float, ...], text: str
 ) -> None:
     stream = TerminalStream()
@@ -49,7 +49,7 @@ async def test_progress_report_is_printed(
     assert stream.read_new_text() == f"\r{text}"
 
 
-async def test_progress_report_replaces_the_previous_one(
+async def test_progress_line_replaces_the_previous_progress_report(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stream = TerminalStream()
@@ -66,7 +66,7 @@ async def test_progress_report_replaces_the_previous_one(
     assert stream.read_new_text() == ""
 
 
-async def test_invalid_or_paused_report_is_hidden(
+async def test_progress_line_prints_no_nan_no_report_while_paused_and_nothing_off_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stream = TerminalStream()

@@ -97,7 +97,9 @@ def _run(group: click.Group, line: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_group_help_lists_options_and_commands(toys: click.Group) -> None:
+def test_command_line_group_help_lists_options_and_commands_of_the_registry(
+    toys: click.Group,
+) -> None:
     assert _run(toys, "--help") == (
         0,
         """\
@@ -118,7 +120,9 @@ Commands:
     )
 
 
-def test_command_help_lists_arguments_options_and_examples(toys: click.Group) -> None:
+def test_command_line_command_help_lists_arguments_options_and_examples(
+    toys: click.Group,
+) -> None:
     assert _run(toys, "give --help") == (
         0,
         """\
@@ -148,7 +152,10 @@ Examples:
     )
 
 
-def test_help_with_a_flag_describes_the_selected_tool(toys: click.Group) -> None:
+def test_command_line_help_with_a_flag_describes_the_tool_that_it_selects(
+    toys: click.Group,
+) -> None:
+    """Two tools share a command; the flag selects the second."""
     code, shown = _run(toys, "give --later --help")
     assert code == 0
     assert "Usage: toys give [OPTIONS] TO\n\n  Does give_later.\n" in shown
@@ -156,7 +163,9 @@ def test_help_with_a_flag_describes_the_selected_tool(toys: click.Group) -> None
     assert "The only way" not in shown and "Examples:" not in shown
 
 
-def test_actions_are_subcommands_with_their_own_options(toys: click.Group) -> None:
+def test_command_line_actions_of_a_tool_are_subcommands_with_their_own_options(
+    toys: click.Group,
+) -> None:
     code, shown = _run(toys, "notes --help")
     assert code == 0
     assert "Commands:\n  add   Keep it.\n  drop  Does note.\n" in shown
@@ -191,13 +200,15 @@ def test_actions_are_subcommands_with_their_own_options(toys: click.Group) -> No
         ("give a --arguments [", "Invalid value for --arguments: not JSON"),
     ],
 )
-def test_usage_error_names_problem(toys: click.Group, line: str, error: str) -> None:
+def test_command_line_usage_error_names_the_misspelled_or_missing_argument(
+    toys: click.Group, line: str, error: str
+) -> None:
     code, shown = _run(toys, line)
     assert code == 2
     assert shown.split("Error: ")[1].startswith(error) or error in shown
 
 
-def test_command_passes_arguments_to_the_call(
+def test_command_line_command_passes_its_arguments_to_the_registrys_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry = _registry(tmp_path)
@@ -228,7 +239,9 @@ def test_command_passes_arguments_to_the_call(
     ]
 
 
-def test_client_sees_only_its_commands(tmp_path: Path) -> None:
+def test_command_line_client_option_limits_commands_to_those_of_the_client(
+    tmp_path: Path,
+) -> None:
     registry = _registry(
         tmp_path,
         clients={"staff": Client(allow="*"), "guest": Client(allow=("note",))},
@@ -246,7 +259,7 @@ def test_client_sees_only_its_commands(tmp_path: Path) -> None:
     assert "[default" not in _run(nobody, "--client staff --help")[1]
 
 
-def test_sigterm_closes_the_registry(
+def test_command_line_closes_the_registry_on_sigterm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed: list[bool] = []

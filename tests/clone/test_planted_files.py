@@ -53,7 +53,9 @@ CONTENT_PLANTS = PLANTS[-4:]
 @pytest.mark.rows(5)
 @pytest.mark.thorough
 @pytest.mark.parametrize("path", PATHS)
-def test_planted_file_changes_nothing_outside(clone: Clone, path: str) -> None:
+def test_check_and_generate_with_a_planted_link_or_device_change_nothing_outside(
+    clone: Clone, path: str
+) -> None:
     """Commands also end in time, and errors name the planted file."""
     before = clone.read_outside()
     # Every fourth plant, different ones at the next path; thorough runs use all.

@@ -34,10 +34,10 @@ each_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__
 
 
 @pytest.mark.parametrize("plant", SPECIAL_FILES, ids=lambda plant: plant.__name__)
-def test_special_file_is_refused_with_its_path(
+def test_read_regular_file_refuses_links_pipes_and_devices_with_their_path(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
-    """Links, pipes, sockets, devices and folders are not read."""
+    """Sockets and folders are refused, too."""
     path = tmp_path / "place"
     plant(path, outside)
     if not path.is_file():
@@ -53,7 +53,7 @@ def test_special_file_is_refused_with_its_path(
     assert refused.value.filename == str(path)
 
 
-def test_pipe_that_replaces_the_file_before_opening_does_not_block(
+def test_read_regular_file_refuses_a_pipe_that_replaced_the_file_before_opening(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "place"
@@ -70,7 +70,9 @@ def test_pipe_that_replaces_the_file_before_opening_does_not_block(
         read_regular_file(str(path), 100)
 
 
-def test_growing_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
+def test_read_regular_file_reads_a_growing_file_only_up_to_the_limit(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "place"
     path.write_bytes(b"x")
     is_done = threading.Event()
@@ -90,7 +92,9 @@ def test_growing_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
         thread.join()
 
 
-def test_reading_allocates_no_more_than_the_file_size(tmp_path: Path) -> None:
+def test_read_regular_file_allocates_no_more_memory_than_the_file_size(
+    tmp_path: Path,
+) -> None:
     """The limit of 1 GiB is not allocated for a small file."""
     (tmp_path / "small").write_bytes(b"x" * 1000)
     with Folder.open_path(str(tmp_path)) as folder:
@@ -102,7 +106,7 @@ def test_reading_allocates_no_more_than_the_file_size(tmp_path: Path) -> None:
     assert peak < 50_000
 
 
-def test_file_with_size_zero_in_proc_is_read() -> None:
+def test_read_regular_file_reads_a_file_of_proc_with_size_zero() -> None:
     """Files in /proc have content, although their size is zero."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("there is no /proc")
@@ -110,7 +114,7 @@ def test_file_with_size_zero_in_proc_is_read() -> None:
 
 
 @each_plant
-def test_planted_override_file_is_an_access_error(
+def test_malformed_or_special_client_override_file_raises_access_error(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
     """Links, special files and malformed content at the path of `clients.json`."""
@@ -127,7 +131,7 @@ def test_planted_override_file_is_an_access_error(
     [plant for plant in PLANTS if plant.__name__ != "sparse_terabyte"],
     ids=lambda plant: plant.__name__,
 )
-def test_planted_definition_is_a_definition_error(
+def test_malformed_or_special_tool_definition_file_raises_definition_error(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
     """Links, special files and malformed content at the path of a tool's JSON file."""
@@ -140,7 +144,7 @@ def test_planted_definition_is_a_definition_error(
 
 
 @pytest.mark.parametrize("plant", SPECIAL_FILES, ids=lambda plant: plant.__name__)
-def test_log_is_not_written_to_a_special_file(
+def test_cli_log_option_does_not_write_to_links_pipes_or_devices(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
     """The log of a toolset's commands (`--log FILE`)."""
@@ -153,7 +157,9 @@ def test_log_is_not_written_to_a_special_file(
     assert not (outside / "not-there-yet").exists()
 
 
-def test_log_file_is_appended_and_private(tmp_path: Path) -> None:
+def test_cli_log_file_is_appended_and_readable_only_by_its_owner(
+    tmp_path: Path,
+) -> None:
     for line in ("one\n", "two\n"):
         with open_for_append(str(tmp_path / "log")) as stream:
             stream.write(line)

@@ -46,7 +46,9 @@ def swap_folder(path: Path, outside: Path) -> Iterator[list[int]]:
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("path", ["generated", "generated/toy", "generated/toy/tools"])
-def test_generate_does_not_write_through_swapped_link(clone: Clone, path: str) -> None:
+def test_generate_does_not_write_through_a_folder_swapped_for_a_symlink(
+    clone: Clone, path: str
+) -> None:
     target = clone.root / path
     # Files that a run through the link would overwrite, delete or regard as its own.
     for name in ("toy/tools", "tools", "prompts"):
@@ -70,7 +72,9 @@ def test_generate_does_not_write_through_swapped_link(clone: Clone, path: str) -
 
 
 @pytest.mark.slow
-def test_generate_process_does_not_write_through_a_swapped_link(clone: Clone) -> None:
+def test_generate_process_does_not_write_through_a_folder_swapped_for_a_symlink(
+    clone: Clone,
+) -> None:
     before = clone.read_outside()
     with swap_folder(clone.root / "generated/toy/tools", clone.outside):
         for number in range(3):

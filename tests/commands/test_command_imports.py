@@ -46,25 +46,27 @@ def list_imported_modules(folder: Path, *words: str) -> set[str]:
 @pytest.mark.parametrize(
     "words", ["--help", "--version", "init --help", "check --help", "generate --help"]
 )
-def test_help_imports_only_click(words: str, tmp_path: Path) -> None:
+def test_toolcast_help_and_version_import_only_click(
+    words: str, tmp_path: Path
+) -> None:
     assert list_imported_modules(tmp_path, *words.split()) - {
         "toolcast.extensions"
     } == {"click"}
 
 
-def test_help_in_a_project_does_not_import_the_pipeline() -> None:
+def test_toolcast_help_in_a_project_imports_no_generator_libraries() -> None:
     never = {"black", "jinja2", "jsonschema", "mcp", "pydantic", "toolcast.pipeline"}
     assert list_imported_modules(ROOT, "--help") & never == set()
 
 
-def test_explain_imports_no_renderer(tmp_path: Path) -> None:
+def test_toolcast_explain_imports_no_jinja2_black_or_jsonschema(tmp_path: Path) -> None:
     modules = list_imported_modules(tmp_path, "explain", "schema/required-unknown")
     assert "toolcast.rules.table" in modules
     never = {"black", "jinja2", "jsonschema", "pydantic", "toolcast.pipeline"}
     assert modules & never == set()
 
 
-def test_check_imports_no_formatter_and_no_target_library(tmp_path: Path) -> None:
+def test_toolcast_check_imports_no_black_mcp_httpx_or_pydantic(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
     run(tmp_path, "toolcast", "generate")
     never = {"asyncio", "black", "httpx", "jsonschema", "mcp", "pydantic"}
@@ -79,7 +81,7 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
 
-def test_generated_registry_imports_no_library() -> None:
+def test_generated_registry_imports_no_third_party_library() -> None:
     done = subprocess.run(
         [sys.executable, "-c", IMPORTS], cwd=ROOT, capture_output=True, check=True
     )

@@ -52,7 +52,7 @@ def project(make_project: Callable[..., Any]) -> Any:
     ("arguments", "code", "expected_text"),
     [(["--version"], 0, "toolcast"), (["check", "--nonsense"], 2, "--nonsense")],
 )
-def test_output_and_exit_code_reach_a_pipe(
+def test_toolcast_output_and_exit_code_reach_a_pipe(
     project: Any, arguments: list[str], code: int, expected_text: str
 ) -> None:
     done = project.toolcast(*arguments)
@@ -60,7 +60,7 @@ def test_output_and_exit_code_reach_a_pipe(
     assert expected_text in done.stdout + done.stderr
 
 
-def test_program_can_be_profiled(tmp_path: Path) -> None:
+def test_toolcast_program_runs_under_cprofile(tmp_path: Path) -> None:
     profile = tmp_path / "profile"
     command = [sys.executable, "-m", "cProfile", "-o", str(profile)]
     # Python 3.13 searches the profiled module in the working directory.
@@ -72,7 +72,9 @@ def test_program_can_be_profiled(tmp_path: Path) -> None:
     assert pstats.Stats(str(profile)).total_calls  # type: ignore[attr-defined]  # its stub lacks it
 
 
-def test_findings_exit_with_1(project: Any) -> None:
+def test_generate_with_an_invalid_spec_exits_with_1_and_writes_nothing(
+    project: Any,
+) -> None:
     project.edit("specs/toy/ann.yaml", "summary:", "sumary:")
     run = project.toolcast("generate")
     assert run.returncode == 1
@@ -80,7 +82,7 @@ def test_findings_exit_with_1(project: Any) -> None:
     assert run.stderr.endswith("nothing was written\n")
 
 
-def test_non_ascii_messages_are_printed_in_any_encoding(project: Any) -> None:
+def test_generate_prints_non_ascii_messages_in_any_encoding(project: Any) -> None:
     project.edit("specs/toy/ann.yaml", "summary:", "grüße:")
     for _ in range(2):
         run = project.toolcast("generate")
@@ -89,15 +91,17 @@ def test_non_ascii_messages_are_printed_in_any_encoding(project: Any) -> None:
         assert (plain.returncode, "Traceback" in plain.stderr) == (1, False)
 
 
-def test_interrupt_exits_with_1_without_traceback(project: Any) -> None:
+def test_toolcast_interrupted_by_sigint_exits_with_1_without_traceback(
+    project: Any,
+) -> None:
     run = project.run("-c", INTERRUPTED)
     assert (run.returncode, run.stderr.strip()) == (1, "Aborted!")
 
 
 @pytest.mark.slow
-def test_interrupt_is_handled_although_the_shell_ignores_it() -> None:
+def test_toolcast_handles_sigint_even_if_the_parent_process_ignores_it() -> None:
     """Background jobs and nohup ignore interrupts, and child processes inherit that."""
-    test = f"{__file__}::test_interrupt_exits_with_1_without_traceback"
+    test = f"{__file__}::test_toolcast_interrupted_by_sigint_exits_with_1_without_traceback"
     done = subprocess.run(
         [
             sys.executable,
@@ -118,7 +122,7 @@ def test_interrupt_is_handled_although_the_shell_ignores_it() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_closed_stdout_exits_with_1_without_message(project: Any) -> None:
+def test_generate_with_closed_stdout_exits_with_1_without_message(project: Any) -> None:
     for _ in range(3):
         reader, writer = os.pipe()
         os.close(reader)
@@ -134,7 +138,9 @@ def test_closed_stdout_exits_with_1_without_message(project: Any) -> None:
         assert (run.returncode, run.stderr) == (1, "")
 
 
-def test_project_option_and_working_directory_select_the_project(project: Any) -> None:
+def test_generate_uses_the_project_of_project_option_or_working_directory(
+    project: Any,
+) -> None:
     folder = Path(project.root)
     assert project.toolcast("generate", "--force").returncode == 0
     named = project.toolcast("generate", f"--project={folder}", cwd=folder.parent)
@@ -144,7 +150,9 @@ def test_project_option_and_working_directory_select_the_project(project: Any) -
     assert missing.stderr.startswith("error: no toolcast.yaml here or above\n")
 
 
-def test_file_size_limit_is_reported_as_an_error(project: Any) -> None:
+def test_generate_reports_a_file_size_limit_as_error_and_leaves_no_temporary_files(
+    project: Any,
+) -> None:
     failed = project.run("-c", LIMITED)
     assert failed.returncode == 2
     assert failed.stderr.startswith("error: generated/")
@@ -177,7 +185,9 @@ def test_read_only_folder_is_reported_as_an_error(project: Any, folder: str) -> 
     assert not list(project.root.rglob("*.tmp"))
 
 
-def test_concurrent_generate_is_rejected(project: Any) -> None:
+def test_second_concurrent_generate_is_rejected_while_check_is_allowed(
+    project: Any,
+) -> None:
     from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
     with (
@@ -192,7 +202,9 @@ def test_concurrent_generate_is_rejected(project: Any) -> None:
     assert project.toolcast("generate").returncode == 0
 
 
-def test_folder_inside_a_project_gets_a_suggestion(tmp_path: Path) -> None:
+def test_project_option_with_a_folder_inside_a_project_suggests_its_root(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: []\n")
     (tmp_path / "specs").mkdir()
     subfolder = toolcast(tmp_path, "check", "--project", "specs")

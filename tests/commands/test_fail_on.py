@@ -25,7 +25,7 @@ TODO = "description: 'TODO: say it.'\nparameters: {type: object}\n"
         ("", ["--fail-on", "warning"], 1),
     ],
 )
-def test_fail_on_option_overrides_the_project_setting(
+def test_check_fail_on_option_overrides_fail_on_of_toolcast_yaml(
     make_project: Callable[..., Project], setting: str, options: list[str], code: int
 ) -> None:
     project = make_project({"note": TODO}, workspace=setting)
@@ -33,7 +33,9 @@ def test_fail_on_option_overrides_the_project_setting(
     assert project.toolcast("check", *options).returncode == code
 
 
-def test_new_project_fails_on_warnings_and_scans_its_code(tmp_path: Path) -> None:
+def test_check_in_a_new_project_fails_on_a_previous_tool_name_in_its_code(
+    tmp_path: Path,
+) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
     run(tmp_path, "toolcast", "generate")
     run(tmp_path, "toolcast", "check")
@@ -53,7 +55,9 @@ def test_new_project_fails_on_warnings_and_scans_its_code(tmp_path: Path) -> Non
     run(tmp_path, "toolcast", "check")
 
 
-def test_init_into_scans_the_handlers_package(tmp_path: Path) -> None:
+def test_init_into_sets_scan_to_the_handlers_package_and_fail_on_to_warning(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "src/shop").mkdir(parents=True)
     (tmp_path / "src/shop/__init__.py").touch()
     run(tmp_path, "toolcast", "init", "--into", ".", "--name", "store")
@@ -62,7 +66,9 @@ def test_init_into_scans_the_handlers_package(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_previous_name_in_this_repository_is_reported(project_copy: Project) -> None:
+def test_check_after_rename_reports_the_previous_tool_name_in_example_code(
+    project_copy: Project,
+) -> None:
     output = project_copy.toolcast("rename", "list_peers", "find_peers").stdout
     assert "examples/molecule/registry.py" in output
     project_copy.generate()
@@ -74,7 +80,7 @@ def test_previous_name_in_this_repository_is_reported(project_copy: Project) -> 
 
 @pytest.mark.slow
 @needs_jq
-def test_github_action_uses_the_fail_on_setting(tmp_path: Path) -> None:
+def test_github_action_fails_by_fail_on_of_toolcast_yaml(tmp_path: Path) -> None:
     project = tmp_path / "work"
     project.mkdir()
     run_git(project, "init", "--quiet", "-b", "main")

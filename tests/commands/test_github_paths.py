@@ -25,7 +25,7 @@ def without_github_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "generate"])
-def test_annotation_paths_include_the_project_subfolder(
+def test_github_annotation_paths_include_the_projects_subfolder(
     make_project: Make, command: str
 ) -> None:
     project = make_project({"a": BARE}, at="mono/services/agent")
@@ -34,19 +34,24 @@ def test_annotation_paths_include_the_project_subfolder(
     assert list_annotated_files(project, command) == {"services/agent/specs/toy/a.yaml"}
 
 
-def test_annotation_paths_at_the_root_have_no_prefix(make_project: Make) -> None:
+def test_github_annotation_paths_of_a_project_at_the_root_have_no_prefix(
+    make_project: Make,
+) -> None:
     project = make_project({"a": BARE})
     run_git(project.root, "init", "--quiet")
     assert list_annotated_files(project) == {"specs/toy/a.yaml"}
 
 
-def test_git_file_marks_the_repository_root(make_project: Make) -> None:
+def test_github_annotation_paths_start_at_the_folder_with_a_git_file(
+    make_project: Make,
+) -> None:
+    """Worktrees and submodules have a file named `.git` instead of a folder."""
     project = make_project({"a": BARE}, at="mono/agent")
     (project.root.parent / ".git").write_text("gitdir: /elsewhere\n")
     assert list_annotated_files(project) == {"agent/specs/toy/a.yaml"}
 
 
-def test_github_workspace_is_the_root_without_git(
+def test_github_annotation_paths_start_at_github_workspace_without_git(
     make_project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = make_project({"a": BARE}, at="checkout/agent")
@@ -54,7 +59,7 @@ def test_github_workspace_is_the_root_without_git(
     assert list_annotated_files(project) == {"agent/specs/toy/a.yaml"}
 
 
-def test_github_workspace_elsewhere_is_ignored(
+def test_github_annotation_paths_ignore_github_workspace_elsewhere(
     make_project: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     project = make_project({"a": BARE})
@@ -63,9 +68,10 @@ def test_github_workspace_elsewhere_is_ignored(
     assert list_annotated_files(project) == {"specs/toy/a.yaml"}
 
 
-def test_git_folder_inside_github_workspace_is_the_root(
+def test_github_annotation_paths_start_at_a_git_folder_inside_github_workspace(
     make_project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The paths in a submodule include its folder."""
     project = make_project({"a": BARE}, at="workspace/main/agent")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(project.root.parents[1]))
     git_folder = project.root.parent / ".git"

@@ -1,4 +1,4 @@
-"""Help texts, which fit a terminal with 80 columns without broken option names."""
+"""Help texts of all commands: they fit in 80 columns, and option names are not broken."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ def find_broken_lines(program: click.Command) -> Iterator[tuple[tuple[str, ...],
                 yield arguments, line
 
 
-def test_every_help_fits_in_80_columns() -> None:
+def test_help_of_every_toolcast_command_fits_in_80_columns() -> None:
     assert list(find_broken_lines(main)) == []

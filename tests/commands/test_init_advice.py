@@ -36,7 +36,7 @@ def read_advice(folder: Path, files: dict[str, str]) -> str:
     return output.partition("Your files were not changed")[2]
 
 
-def test_complete_repository_gets_only_advice_on_ci(tmp_path: Path) -> None:
+def test_init_into_a_complete_repository_advises_only_on_ci(tmp_path: Path) -> None:
     files = {
         "pyproject.toml": PYPROJECT,
         "Makefile": "tools: ; toolcast generate\ncheck: ; toolcast check\n",
@@ -48,7 +48,9 @@ def test_complete_repository_gets_only_advice_on_ci(tmp_path: Path) -> None:
     assert "\n  CI\n    toolcast check --format github\n" in advice
 
 
-def test_unused_linters_get_no_advice(tmp_path: Path) -> None:
+def test_init_into_advises_nothing_for_linters_that_the_repository_does_not_use(
+    tmp_path: Path,
+) -> None:
     advice = read_advice(tmp_path, {"pyproject.toml": "[project]\nname = 'shop'\n"})
     assert "black" not in advice and "ruff" not in advice
     # Without testpaths, pytest collects all folders.
@@ -66,7 +68,7 @@ def test_unused_linters_get_no_advice(tmp_path: Path) -> None:
         ("setup.cfg", "[tool:pytest]\ntestpaths = tests\n", "testpaths = ... src/shop"),
     ],
 )
-def test_tool_in_use_gets_advice(
+def test_init_into_advises_settings_for_each_linter_that_the_repository_uses(
     tmp_path: Path, path: str, text: str, expected_advice: str
 ) -> None:
     assert expected_advice in read_advice(tmp_path, {path: text})

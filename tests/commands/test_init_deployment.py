@@ -23,7 +23,7 @@ def list_file_names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if path.is_file()}
 
 
-def test_deployment_files_have_the_toolset_name(tmp_path: Path) -> None:
+def test_init_deployment_writes_files_with_the_toolsets_name(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "shop_tools")
     before = list_file_names(tmp_path)
     done = run(tmp_path, "toolcast", "init", "--deployment")
@@ -45,7 +45,9 @@ def test_deployment_files_have_the_toolset_name(tmp_path: Path) -> None:
     assert '"generated.shop_tools.mcp_server"' in dockerfile
 
 
-def test_deployment_files_have_the_toolset_variables(tmp_path: Path) -> None:
+def test_init_deployment_writes_the_toolsets_environment_variables(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs/toolset.yaml").write_text(TOOLSET, "utf-8")
     (tmp_path / "toolcast.yaml").write_text(
@@ -64,7 +66,9 @@ def test_deployment_files_have_the_toolset_variables(tmp_path: Path) -> None:
     assert "client `sales` to compose.yaml: SALES_TOKEN_FILE" in done.stdout
 
 
-def test_invalid_deployment_options_write_no_file(tmp_path: Path) -> None:
+def test_init_deployment_with_invalid_options_or_existing_file_writes_nothing(
+    tmp_path: Path,
+) -> None:
     done = run(tmp_path, "toolcast", "init", "--deployment", ".", expect=2)
     assert "has no toolcast.yaml" in done.stderr
     run(tmp_path, "toolcast", "init", "--name", "shop")

@@ -25,7 +25,9 @@ def read_job(workflow: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("folder", ["services/agent tools", "agent"])
-def test_workflow_is_in_the_repository_root(repository: Path, folder: str) -> None:
+def test_init_in_a_subfolder_writes_the_workflow_to_the_repository_root(
+    repository: Path, folder: str
+) -> None:
     output = run(repository, "toolcast", "init", folder).stdout
     [workflow] = (repository / ".github/workflows").iterdir()
     assert workflow.name in ("toolcast-services-agent-tools.yml", "toolcast-agent.yml")
@@ -35,21 +37,27 @@ def test_workflow_is_in_the_repository_root(repository: Path, folder: str) -> No
     assert (repository / folder / "toolcast.yaml").is_file()
 
 
-def test_init_inside_the_project_folder_writes_the_same_files(repository: Path) -> None:
+def test_init_inside_a_subfolder_writes_project_and_workflow_of_the_repository(
+    repository: Path,
+) -> None:
     (repository / "agent").mkdir()
     output = run(repository / "agent", "toolcast", "init").stdout
     assert "files in this folder, and ../.github/workflows/toolcast-agent.yml" in output
     assert (repository / "agent/Makefile").is_file()
 
 
-def test_each_project_in_a_repository_has_its_own_workflow(repository: Path) -> None:
+def test_init_writes_a_workflow_of_its_own_for_each_project_in_a_repository(
+    repository: Path,
+) -> None:
     run(repository, "toolcast", "init", "one")
     run(repository, "toolcast", "init", "two")
     names = {path.name for path in (repository / ".github/workflows").iterdir()}
     assert names == {"toolcast-one.yml", "toolcast-two.yml"}
 
 
-def test_existing_workflow_stops_init_without_changes(repository: Path) -> None:
+def test_init_with_an_existing_workflow_fails_and_writes_nothing(
+    repository: Path,
+) -> None:
     existing = repository / ".github/workflows/toolcast-agent.yml"
     existing.parent.mkdir(parents=True)
     existing.write_text("mine\n")
@@ -60,7 +68,9 @@ def test_existing_workflow_stops_init_without_changes(repository: Path) -> None:
     assert not (repository / "agent").exists()
 
 
-def test_project_at_the_root_has_no_working_directory(repository: Path) -> None:
+def test_init_workflow_of_a_project_at_the_root_sets_no_working_directory(
+    repository: Path,
+) -> None:
     run(repository, "toolcast", "init")
     job = read_job(repository / ".github/workflows/toolcast.yml")
     assert "defaults" not in job

@@ -65,7 +65,7 @@ def test_init_into_a_src_package_changes_no_existing_file(repository: Path) -> N
     run(repository, "ruff", "check", "--isolated", *rules, "src/shop/agent")
 
 
-def test_package_data_is_advised_for_setuptools(repository: Path) -> None:
+def test_init_into_advises_package_data_for_setuptools(repository: Path) -> None:
     words = ("toolcast", "init", "--into", ".", "--minimal")
     assert "package-data" not in run(repository, *words).stdout
     (repository / "toolcast.yaml").unlink()
@@ -91,7 +91,7 @@ def test_package_data_is_advised_for_setuptools(repository: Path) -> None:
         ("setup.cfg", "[tool:pytest]\n", "  pyproject.toml\n"),
     ],
 )
-def test_pytest_settings_are_advised_for_the_configuration_file_in_use(
+def test_init_into_advises_pytest_settings_for_the_configuration_file_in_use(
     repository: Path, file: str, text: str, expected_advice: str
 ) -> None:
     (repository / file).write_text(text)
@@ -100,7 +100,9 @@ def test_pytest_settings_are_advised_for_the_configuration_file_in_use(
     assert ("[tool.pytest.ini_options]" in output) == (file == "setup.cfg")
 
 
-def test_handlers_option_sets_the_package(tmp_path: Path) -> None:
+def test_init_into_handlers_option_sets_the_package_of_the_handlers(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "handlers").mkdir()
     (tmp_path / "handlers/count_words.py").write_text("ours = True\n")
     error = run(tmp_path, "toolcast", "init", "--into", ".", expect=2).stderr
@@ -111,7 +113,9 @@ def test_handlers_option_sets_the_package(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "generate")
 
 
-def test_minimal_writes_two_files(tmp_path: Path) -> None:
+def test_init_minimal_writes_only_toolcast_yaml_and_toolset_yaml(
+    tmp_path: Path,
+) -> None:
     output = run(tmp_path, "toolcast", "init", "--minimal", "--name", "tiny").stdout
     assert list_files(tmp_path) == {"toolcast.yaml", "specs/tiny/toolset.yaml"}
     assert "1. toolcast new NAME\n" in output and "pyproject" not in output
@@ -167,7 +171,7 @@ def test_init_into_an_existing_project_is_rejected(tmp_path: Path) -> None:
         (["src/other.py"], "src", "shop", ["src/shop/__init__.py"]),
     ],
 )
-def test_packages_without_init_file_are_completed(
+def test_list_missing_packages_returns_the_init_files_that_packages_lack(
     files: list[str], source: str, package: str, missing: list[str], tmp_path: Path
 ) -> None:
     for file in files:

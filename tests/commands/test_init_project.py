@@ -29,7 +29,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("folder", "typed"), [("deep/tools", "deep/tools"), ("my $tools", "'my $tools'")]
 )
-def test_next_steps_are_printed(tmp_path: Path, folder: str, typed: str) -> None:
+def test_init_prints_cd_generate_and_new_as_next_steps(
+    tmp_path: Path, folder: str, typed: str
+) -> None:
     output = run(tmp_path, "toolcast", "init", folder).stdout
     assert f"cd {typed}\n" in output
     assert "make generate" in output
@@ -46,7 +48,7 @@ def test_next_steps_are_printed(tmp_path: Path, folder: str, typed: str) -> None
         (None, False),
     ],
 )
-def test_local_wheel_folder_is_the_install_source(
+def test_find_install_source_returns_the_folder_of_a_locally_installed_wheel(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     direct_url: str | None,
@@ -70,7 +72,9 @@ def test_local_wheel_folder_is_the_install_source(
     assert (found and Path(found)) == (tmp_path if is_named else None)
 
 
-def test_new_project_has_only_the_wheel_note(project: Path) -> None:
+def test_check_in_a_new_project_reports_only_the_note_on_the_unbuilt_wheel(
+    project: Path,
+) -> None:
     done = run(project, "toolcast", "check", "--format", "json")
     rules = [finding["rule"] for finding in json.loads(done.stdout)["findings"]]
     # Only `check --preflight` builds the wheel.
@@ -79,27 +83,33 @@ def test_new_project_has_only_the_wheel_note(project: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_tests_in_a_new_project_pass(project: Path) -> None:
+def test_tests_of_a_project_created_by_init_pass(project: Path) -> None:
     done = run(project, "pytest", "-q", "-p", "no:cacheprovider")
     assert " passed" in done.stdout
     assert "skipped" not in done.stdout
 
 
-def test_code_in_a_new_project_is_formatted_by_black(project: Path) -> None:
+def test_code_of_a_project_created_by_init_is_formatted_by_black(project: Path) -> None:
     run(project, "black", "--check", "--quiet", ".")
 
 
-def test_new_project_passes_ruff_with_default_rules(project: Path) -> None:
+def test_code_of_a_project_created_by_init_passes_ruff_with_default_rules(
+    project: Path,
+) -> None:
     run(project, "ruff", "check", "--isolated", "--no-cache", ".")
 
 
-def test_new_project_has_few_and_short_outputs(project: Path) -> None:
+def test_project_created_by_init_has_at_most_14_generated_files_with_700_lines(
+    project: Path,
+) -> None:
     files = read_outputs(project)
     assert len(files) <= 14
     assert sum(text.count(b"\n") for text in files.values()) <= 700
 
 
-def test_another_tool_adds_two_outputs(tmp_path: Path) -> None:
+def test_second_tool_adds_two_generated_files_and_changes_only_cli_and_prompts(
+    tmp_path: Path,
+) -> None:
     run(tmp_path, "toolcast", "init", "--name", "text_tools")
     run(tmp_path, "toolcast", "generate")
     before = read_outputs(tmp_path)
@@ -129,7 +139,9 @@ def read_outputs(project: Path) -> dict[str, bytes]:
     }
 
 
-def test_mcp_server_lists_and_runs_the_tool_over_stdio(project: Path) -> None:
+def test_mcp_server_of_a_new_project_lists_and_runs_its_tool_over_stdio(
+    project: Path,
+) -> None:
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
@@ -154,13 +166,15 @@ def test_mcp_server_lists_and_runs_the_tool_over_stdio(project: Path) -> None:
     assert counts == {"words": 2, "lines": 1, "characters": 4, "longest": "bc"}
 
 
-def test_generated_command_runs_the_tool(project: Path) -> None:
+def test_generated_cli_of_a_new_project_runs_its_tool(project: Path) -> None:
     done = run(project, "generated.text_tools.cli", "count-words", "a", "bc")
     assert json.loads(done.stdout)["words"] == 2
 
 
 @pytest.mark.slow
-def test_spec_examples_detect_a_wrong_handler(project: Path, tmp_path: Path) -> None:
+def test_tests_of_spec_examples_in_a_new_project_fail_for_a_wrong_handler(
+    project: Path, tmp_path: Path
+) -> None:
     broken = tmp_path / "broken"
     shutil.copytree(project, broken)
     handler = broken / "handlers" / "count_words.py"
@@ -169,7 +183,9 @@ def test_spec_examples_detect_a_wrong_handler(project: Path, tmp_path: Path) -> 
     assert "2 failed" in done.stdout
 
 
-def test_workflow_uses_makefile_targets(project: Path) -> None:
+def test_init_workflow_runs_check_diff_test_and_types_of_the_makefile(
+    project: Path,
+) -> None:
     text = (project / ".github/workflows/toolcast.yml").read_text()
     steps = yaml.safe_load(text)["jobs"]["check"]["steps"]
     commands = "\n".join(step["run"] for step in steps if "run" in step)
@@ -180,7 +196,7 @@ def test_workflow_uses_makefile_targets(project: Path) -> None:
 
 
 @pytest.mark.parametrize("repository", ["a new project", "this repository"])
-def test_pull_request_diffs_show_only_outputs_that_models_read(
+def test_gitattributes_hide_generated_files_that_models_do_not_read_in_diffs(
     repository: str, project: Path, tmp_path: Path
 ) -> None:
     source = project if repository == "a new project" else Path(__file__).parents[2]
@@ -206,7 +222,9 @@ def test_pull_request_diffs_show_only_outputs_that_models_read(
         assert attributes[f"{path}: eol"] == "lf"
 
 
-def test_schema_comments_refer_to_existing_schemas(project: Path) -> None:
+def test_init_yaml_language_server_comments_refer_to_existing_schemas(
+    project: Path,
+) -> None:
     files = [project / "toolcast.yaml", *project.glob("specs/*/*.yaml")]
     assert len(files) == 3
     for file in files:
@@ -219,7 +237,9 @@ def test_schema_comments_refer_to_existing_schemas(project: Path) -> None:
         assert schema["$defs"][kind]["$id"] == expected
 
 
-def test_existing_file_stops_init_without_changes(tmp_path: Path) -> None:
+def test_init_with_existing_files_of_the_same_path_fails_and_changes_nothing(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "Makefile").write_text("mine\n")
     (tmp_path / "specs").write_text("a file where a folder is needed\n")
     done = run(tmp_path, "toolcast", "init", "--name", "demo", expect=2)
@@ -233,7 +253,7 @@ def test_existing_file_stops_init_without_changes(tmp_path: Path) -> None:
     assert (tmp_path / "Makefile").read_text() == "mine\n"
 
 
-def test_unrelated_files_do_not_stop_init(tmp_path: Path) -> None:
+def test_init_succeeds_in_a_folder_with_unrelated_files(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine\n")
     run(tmp_path, "toolcast", "init", "--name", "demo")
     assert (tmp_path / "specs/demo/toolset.yaml").is_file()
@@ -243,13 +263,18 @@ def test_unrelated_files_do_not_stop_init(tmp_path: Path) -> None:
     ("folder", "name"),
     [("My-Tools", "my_tools"), ("2fast", "tools_2fast"), ("Ünïcode", "n_code")],
 )
-def test_folder_sets_the_toolset_name(tmp_path: Path, folder: str, name: str) -> None:
+def test_init_derives_the_toolset_name_from_the_folder(
+    tmp_path: Path, folder: str, name: str
+) -> None:
     run(tmp_path, "toolcast", "init", folder)
     assert (tmp_path / folder / "specs" / name / "toolset.yaml").is_file()
 
 
 @pytest.mark.parametrize("name", ["no", "on", "null", "class"])
-def test_yaml_words_are_valid_toolset_names(tmp_path: Path, name: str) -> None:
+def test_init_accepts_toolset_names_that_yaml_reads_as_booleans_or_null(
+    tmp_path: Path, name: str
+) -> None:
+    """Python keywords are rejected."""
     expect = 2 if name == "class" else 0
     run(tmp_path, "toolcast", "init", "--name", name, expect=expect)
     if not expect:
@@ -257,13 +282,17 @@ def test_yaml_words_are_valid_toolset_names(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "Tools", "my-tools", "handlers", "a" * 65])
-def test_invalid_toolset_name_is_rejected(tmp_path: Path, name: str) -> None:
+def test_init_with_an_invalid_toolset_name_exits_with_2_and_writes_nothing(
+    tmp_path: Path, name: str
+) -> None:
     done = run(tmp_path, "toolcast", "init", "--name", name, expect=2)
     assert "--name" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_vscode_settings_refer_to_the_schema_for_each_spec(project: Path) -> None:
+def test_init_vscode_settings_and_specs_refer_to_existing_json_schemas(
+    project: Path,
+) -> None:
     settings = json.loads((project / ".vscode" / "settings.json").read_text())
     schemas = settings["yaml.schemas"]
     assert all((project / name.partition("#")[0]).is_file() for name in schemas)
@@ -273,7 +302,7 @@ def test_vscode_settings_refer_to_the_schema_for_each_spec(project: Path) -> Non
         assert (spec.parent / reference.partition("#")[0]).resolve().is_file(), spec
 
 
-def test_existing_vscode_settings_are_unchanged(tmp_path: Path) -> None:
+def test_init_does_not_change_existing_vscode_settings(tmp_path: Path) -> None:
     existing = tmp_path / ".vscode" / "settings.json"
     existing.parent.mkdir()
     existing.write_text("{}")

@@ -29,7 +29,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_draft_tool_generates_with_only_todo_warnings(
+def test_toolcast_new_draft_generates_and_check_reports_only_todo_warnings(
     project: Path, mypy_cache: str
 ) -> None:
     output = run(project, "toolcast", "new", "get_weather").stdout
@@ -50,7 +50,9 @@ def test_draft_tool_generates_with_only_todo_warnings(
 
 
 @pytest.mark.slow
-def test_draft_tool_in_this_repository_adds_spec_and_handler(tmp_path: Path) -> None:
+def test_toolcast_new_in_an_example_toolset_adds_only_spec_and_handler(
+    tmp_path: Path,
+) -> None:
     copy_project(tmp_path, "examples")
     before = read_files(tmp_path)
     options = ("--toolset", "kirishima", "--section", "home")
@@ -77,7 +79,9 @@ def test_draft_tool_in_this_repository_adds_spec_and_handler(tmp_path: Path) -> 
         ("Count-Words", "would have the same module"),
     ],
 )
-def test_invalid_tool_name_is_rejected(project: Path, name: str, error: str) -> None:
+def test_toolcast_new_with_an_invalid_tool_name_exits_with_2_and_writes_nothing(
+    project: Path, name: str, error: str
+) -> None:
     before = read_files(project)
     done = run(project, "toolcast", "new", "--", name, expect=2)
     assert error in done.stderr
@@ -86,13 +90,15 @@ def test_invalid_tool_name_is_rejected(project: Path, name: str, error: str) -> 
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("name", ["no", "1.5", "x.y", "class", "test_it", "a" * 128])
-def test_tool_can_be_named_like_a_python_word(project: Path, name: str) -> None:
+def test_toolcast_new_accepts_keywords_numbers_and_128_characters_as_tool_name(
+    project: Path, name: str
+) -> None:
     run(project, "toolcast", "new", name)
     run(project, "toolcast", "generate")
     run(project, "black", "--check", "--quiet", "handlers")
 
 
-def test_existing_handler_is_not_overwritten(project: Path) -> None:
+def test_toolcast_new_does_not_overwrite_an_existing_handler(project: Path) -> None:
     (project / "handlers" / "get_weather.py").write_text("mine = True\n")
     before = read_files(project)
     done = run(project, "toolcast", "new", "get_weather", expect=2)
@@ -100,7 +106,9 @@ def test_existing_handler_is_not_overwritten(project: Path) -> None:
     assert read_files(project) == before
 
 
-def test_ambiguous_toolset_or_section_is_an_error(project: Path) -> None:
+def test_toolcast_new_requires_toolset_and_section_options_if_ambiguous(
+    project: Path,
+) -> None:
     shutil.copytree(project / "specs/demo", project / "specs/other")
     toolset = project / "specs/other/toolset.yaml"
     text = toolset.read_text().replace("name: demo", "name: other")
@@ -131,7 +139,9 @@ def test_ambiguous_toolset_or_section_is_an_error(project: Path) -> None:
     assert "did you mean `text`?" in done.stderr
 
 
-def test_draft_omits_handler_cli_and_section_if_unused(project: Path) -> None:
+def test_toolcast_new_draft_omits_handler_cli_and_section_if_unused(
+    project: Path,
+) -> None:
     shutil.rmtree(project / "specs/demo")
     (project / "specs/demo").mkdir()
     toolset = "name: demo\ntitle: Demo\ntargets:\n  registry: {}\n"
@@ -144,7 +154,7 @@ def test_draft_omits_handler_cli_and_section_if_unused(project: Path) -> None:
     run(project, "toolcast", "generate")
 
 
-def test_missing_handlers_package_is_created(project: Path) -> None:
+def test_toolcast_new_creates_a_missing_handlers_package(project: Path) -> None:
     toolset = project / "specs/demo/toolset.yaml"
     text = toolset.read_text()
     toolset.write_text(
@@ -165,7 +175,9 @@ def test_missing_handlers_package_is_created(project: Path) -> None:
     assert done.stdout == "this tool is not implemented yet\n"
 
 
-def test_error_in_another_spec_stops_new(project: Path) -> None:
+def test_toolcast_new_writes_nothing_if_another_spec_has_an_error(
+    project: Path,
+) -> None:
     spec = project / "specs/demo/count_words.yaml"
     spec.write_text(spec.read_text().replace("title:", "titel:"))
     done = run(project, "toolcast", "new", "x", expect=1)
@@ -173,5 +185,5 @@ def test_error_in_another_spec_stops_new(project: Path) -> None:
     assert not (project / "specs/demo/x.yaml").exists()
 
 
-def test_output_has_no_decision_step_by_default(project: Path) -> None:
+def test_toolcast_new_next_steps_contain_no_decision_by_default(project: Path) -> None:
     assert "decide" not in run(project, "toolcast", "new", "get_weather").stdout

@@ -16,7 +16,9 @@ CASES = {
 }
 
 
-def test_tool_without_guidance_has_no_heading(make_project: Callable[..., Any]) -> None:
+def test_generated_prompt_has_no_heading_for_a_tool_without_usage_guidance(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project(
         {name: SPEC.format(more=more) for name, more in CASES.items()},
         toolset="targets: {registry: {}, prompts: {}}\n",
@@ -35,7 +37,7 @@ def test_tool_without_guidance_has_no_heading(make_project: Callable[..., Any]) 
     assert project.run("-c", code).stdout.strip() == page.partition("\n")[2].strip()
 
 
-def test_title_with_a_line_break_is_a_heading_on_one_line(
+def test_prompt_heading_of_a_title_with_a_line_break_is_on_one_line(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(

@@ -28,7 +28,9 @@ def large_project(make_project: Make) -> Any:
 
 
 @pytest.mark.parametrize("command", ["check", "generate"])
-def test_similar_findings_are_printed_once(large_project: Any, command: str) -> None:
+def test_check_and_generate_print_similar_findings_once_with_a_count(
+    large_project: Any, command: str
+) -> None:
     done = large_project.toolcast(command)
     lines = done.stderr.splitlines()
     warnings = [line for line in lines if ": warning: handler/missing: " in line]
@@ -42,13 +44,15 @@ def test_similar_findings_are_printed_once(large_project: Any, command: str) -> 
     assert "40 warnings" in lines[-1]
 
 
-def test_all_option_prints_every_finding(large_project: Any) -> None:
+def test_check_all_option_prints_each_of_the_similar_findings(
+    large_project: Any,
+) -> None:
     done = large_project.toolcast("check", "--all")
     assert done.stderr.count(": warning: handler/missing: ") == MANY
     assert "similar findings" not in done.stderr
 
 
-def test_few_similar_findings_are_not_grouped(make_project: Make) -> None:
+def test_check_does_not_group_five_similar_findings(make_project: Make) -> None:
     project = make_project(
         {f"tool_{number}": BARE for number in range(5)},
         toolset="targets: {registry: {}}\n",
@@ -58,7 +62,9 @@ def test_few_similar_findings_are_not_grouped(make_project: Make) -> None:
     assert "similar findings" not in output
 
 
-def test_grouped_errors_are_counted_as_errors(make_project: Make) -> None:
+def test_check_counts_each_error_of_a_group_of_similar_findings(
+    make_project: Make,
+) -> None:
     spec = (
         "summary: Do nothing.\nparameters: {type: object, required: [a%d]}\n"
         "when_to_use: At no time.\n"
@@ -71,7 +77,9 @@ def test_grouped_errors_are_counted_as_errors(make_project: Make) -> None:
     assert "9 errors, 9 warnings" in done.stderr.splitlines()[-1]
 
 
-def test_json_output_has_every_finding_and_a_summary(large_project: Any) -> None:
+def test_check_json_output_has_every_finding_and_a_summary_with_counts(
+    large_project: Any,
+) -> None:
     large_project.toolcast("generate")
     value = json.loads(large_project.toolcast("check", "--format", "json").stdout)
     summary = value["summary"]
@@ -84,7 +92,9 @@ def test_json_output_has_every_finding_and_a_summary(large_project: Any) -> None
     assert sum(summary["rules"].values()) == len(value["findings"])
 
 
-def test_json_summary_counts_findings_that_are_not_listed(make_project: Make) -> None:
+def test_check_json_summary_counts_findings_above_the_limit_of_100_per_file(
+    make_project: Make,
+) -> None:
     required = ", ".join(f"a{number}" for number in range(150))
     spec = f"summary: Do.\nparameters: {{type: object, required: [{required}]}}\n"
     project = make_project({"wide": spec})
@@ -93,7 +103,9 @@ def test_json_summary_counts_findings_that_are_not_listed(make_project: Make) ->
     assert len(value["findings"]) == 101
 
 
-def test_json_summary_for_a_clean_project_is_zero(make_project: Make) -> None:
+def test_check_json_summary_of_a_project_without_findings_has_zero_counts(
+    make_project: Make,
+) -> None:
     project = make_project({}, toolset="targets: {registry: {}}\n")
     project.generate()
     value = json.loads(project.toolcast("check", "--format", "json").stdout)

@@ -27,7 +27,9 @@ def project(make_project: Make) -> Any:
     return project_
 
 
-def test_spec_in_a_subfolder_is_read(project: Any) -> None:
+def test_tool_spec_in_a_subfolder_of_the_toolset_is_read_with_equal_outputs(
+    project: Any,
+) -> None:
     before = read_outputs(project.root)
     (project.root / "specs/toy/group/deeper").mkdir(parents=True)
     os.rename(
@@ -48,7 +50,9 @@ def test_spec_in_a_subfolder_is_read(project: Any) -> None:
     assert done.stdout == "('first', 'second')\n", done.stderr
 
 
-def test_duplicate_tool_name_in_subfolders_is_an_error(project: Any) -> None:
+def test_check_reports_a_tool_name_that_specs_in_two_subfolders_define(
+    project: Any,
+) -> None:
     for folder in ("one", "one/two"):
         project.write(f"specs/toy/{folder}/second.yaml", f"name: second\n{SPEC}")
     output = project.toolcast("check").stderr
@@ -76,7 +80,9 @@ def test_duplicate_tool_name_in_subfolders_is_an_error(project: Any) -> None:
         ),
     ],
 )
-def test_unread_subfolder_is_an_error(project: Any, path: str, message: str) -> None:
+def test_generate_fails_and_writes_nothing_if_a_spec_subfolder_is_not_read(
+    project: Any, path: str, message: str
+) -> None:
     before = read_outputs(project.root)
     project.write(f"specs/toy/{path}", "name: other\n")
     done = project.toolcast("generate")
@@ -85,7 +91,9 @@ def test_unread_subfolder_is_an_error(project: Any, path: str, message: str) -> 
     assert read_outputs(project.root) == before
 
 
-def test_unread_subfolder_with_1000_specs_is_one_finding(project: Any) -> None:
+def test_check_reports_1000_specs_in_a_hidden_subfolder_as_one_finding(
+    project: Any,
+) -> None:
     for number in range(1000):
         project.write(f"specs/toy/.group/tool_{number}.yaml", "name: x\n")
     output = project.toolcast("check").stderr
@@ -93,14 +101,14 @@ def test_unread_subfolder_with_1000_specs_is_one_finding(project: Any) -> None:
     assert "and 997 more" in output
 
 
-def test_more_than_1000_subfolders_are_an_error(project: Any) -> None:
+def test_check_reports_more_than_1000_subfolders_of_a_toolset(project: Any) -> None:
     for number in range(1001):
         (project.root / f"specs/toy/folder_{number}").mkdir()
     output = project.toolcast("check").stderr
     assert "there are more than 1000 folders below specs/toy/" in output
 
 
-def test_rename_and_remove_work_in_a_subfolder(project: Any) -> None:
+def test_rename_and_remove_change_a_tool_spec_in_a_subfolder(project: Any) -> None:
     spec = project.root / "specs/toy/group/second.yaml"
     spec.parent.mkdir()
     schema = "# yaml-language-server: $schema=../../schemas/tool.schema.json\n"
@@ -123,7 +131,7 @@ def test_rename_and_remove_work_in_a_subfolder(project: Any) -> None:
     assert not renamed.exists()
 
 
-def test_other_files_and_editor_files_are_ignored(project: Any) -> None:
+def test_check_ignores_files_other_than_specs_in_a_toolset_folder(project: Any) -> None:
     for name in (
         "README.md",
         "notes/plan.md",
@@ -136,7 +144,9 @@ def test_other_files_and_editor_files_are_ignored(project: Any) -> None:
     assert project.toolcast("check").returncode == 0
 
 
-def test_symlinked_subfolder_is_an_error(project: Any, tmp_path: Path) -> None:
+def test_check_reports_a_spec_subfolder_that_is_a_symlink(
+    project: Any, tmp_path: Path
+) -> None:
     (tmp_path / "shared").mkdir()
     (project.root / "specs/toy/shared").symlink_to(tmp_path / "shared")
     done = project.toolcast("check")
@@ -147,7 +157,9 @@ def test_symlinked_subfolder_is_an_error(project: Any, tmp_path: Path) -> None:
     )
 
 
-def test_nested_toolset_is_read_if_it_is_listed(project: Any) -> None:
+def test_check_reports_a_nested_toolset_until_toolcast_yaml_lists_it(
+    project: Any,
+) -> None:
     project.write("specs/toy/inner/toolset.yaml", "name: inner\ntitle: Inner\n")
     assert (
         "the toolset specs/toy/inner is not listed" in project.toolcast("check").stderr
@@ -156,13 +168,15 @@ def test_nested_toolset_is_read_if_it_is_listed(project: Any) -> None:
     assert "spec/unread-sub-folder" not in project.toolcast("check").stderr
 
 
-def test_unlisted_toolset_is_a_warning(project: Any) -> None:
+def test_check_warns_about_a_toolset_that_toolcast_yaml_does_not_list(
+    project: Any,
+) -> None:
     project.write("specs/other/toolset.yaml", "name: other\ntitle: Other\n")
     output = project.toolcast("check").stderr
     assert "specs/other/toolset.yaml: warning: spec/unlisted-toolset" in output
 
 
-def test_repeated_run_detects_a_new_subfolder(project: Any) -> None:
+def test_second_generate_detects_a_spec_in_a_new_subfolder(project: Any) -> None:
     # In separate processes, because only these use the stamp of an earlier run.
     words = ("-m", "toolcast", "generate")
     assert project.run(*words).returncode == 0
@@ -171,7 +185,9 @@ def test_repeated_run_detects_a_new_subfolder(project: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["toolset.yml", "Toolset.yaml", "TOOLSET.YAML"])
-def test_misnamed_toolset_file_gets_a_suggestion(project: Any, name: str) -> None:
+def test_check_suggests_to_rename_a_misnamed_file_to_toolset_yaml(
+    project: Any, name: str
+) -> None:
     os.rename(
         project.root / "specs/toy/toolset.yaml", project.root / f"specs/toy/{name}"
     )
@@ -180,7 +196,9 @@ def test_misnamed_toolset_file_gets_a_suggestion(project: Any, name: str) -> Non
 
 
 @pytest.mark.parametrize("name", ["toolcast.yml", "Toolcast.yaml"])
-def test_misnamed_project_file_gets_a_suggestion(project: Any, name: str) -> None:
+def test_check_suggests_to_rename_a_misnamed_file_to_toolcast_yaml(
+    project: Any, name: str
+) -> None:
     os.rename(project.root / "toolcast.yaml", project.root / name)
     done = project.toolcast("check")
     assert done.returncode == 2

@@ -28,7 +28,7 @@ def _set_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], *([name] for name in NAMES)], ids=" ".join)
-def test_help_fits_in_80_columns_and_describes_every_option(
+def test_toolcast_help_fits_in_80_columns_and_describes_every_option(
     tmp_path: Path, arguments: list[str]
 ) -> None:
     done = toolcast(tmp_path, *arguments, "--help")
@@ -43,7 +43,7 @@ def test_help_fits_in_80_columns_and_describes_every_option(
             assert has_text or following.startswith("     "), f"{line} says nothing"
 
 
-def test_main_help_lists_every_command(tmp_path: Path) -> None:
+def test_toolcast_help_lists_every_command_in_order_of_use(tmp_path: Path) -> None:
     text = toolcast(tmp_path, "--help").stdout
     commands = [line.split()[0] for line in text.split("\n") if line.startswith("  ")]
     assert set(NAMES) <= set(commands)
@@ -69,7 +69,9 @@ def test_main_help_lists_every_command(tmp_path: Path) -> None:
         "schema --write",
     ],
 )
-def test_command_outside_a_project_suggests_init(tmp_path: Path, command: str) -> None:
+def test_every_command_outside_a_project_suggests_toolcast_init(
+    tmp_path: Path, command: str
+) -> None:
     done = toolcast(tmp_path, *command.split())
     assert (done.returncode, done.stdout, done.stderr) == (2, "", PROJECT)
 
@@ -93,7 +95,7 @@ def test_command_outside_a_project_suggests_init(tmp_path: Path, command: str) -
         ("rename a", "Error: Missing argument 'NEW'."),
     ],
 )
-def test_misspelled_argument_gets_a_suggestion(
+def test_toolcast_suggests_a_correction_of_misspelled_commands_and_arguments(
     tmp_path: Path, command: str, error: str
 ) -> None:
     done = toolcast(tmp_path, *command.split())
@@ -101,7 +103,9 @@ def test_misspelled_argument_gets_a_suggestion(
     assert error in done.stderr
 
 
-def test_comparison_requires_git_and_a_commit(make_project: Callable[..., Any]) -> None:
+def test_toolcast_diff_outside_git_or_without_commit_suggests_the_against_option(
+    make_project: Callable[..., Any],
+) -> None:
     root = make_project({}).root
     helps = "\n  help: pass a commit, a branch or a folder to `--against`\n"
     no_git = f"error: the project is not in a git repository{helps}"
@@ -125,7 +129,7 @@ def test_comparison_requires_git_and_a_commit(make_project: Callable[..., Any]) 
         ("catalog --output page.html", "0 tools -> page.html ("),
     ],
 )
-def test_project_without_tools_prints_a_short_message(
+def test_commands_in_a_project_without_tools_print_a_short_message(
     make_project: Callable[..., Any], command: str, expected_output: str
 ) -> None:
     done = toolcast(make_project({}).root, *command.split())
@@ -133,7 +137,7 @@ def test_project_without_tools_prints_a_short_message(
     assert expected_output in done.stdout
 
 
-def test_explain_lists_the_rules_in_80_columns(tmp_path: Path) -> None:
+def test_toolcast_explain_lists_rules_and_changes_in_80_columns(tmp_path: Path) -> None:
     text = toolcast(tmp_path, "explain").stdout
     assert max(map(len, text.split("\n"))) <= 80
     assert "prompt/todo " in text

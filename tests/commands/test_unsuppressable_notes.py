@@ -25,14 +25,18 @@ def project(make_project: Callable[..., Project]) -> Project:
     return project_
 
 
-def test_unsuppressable_notes_are_hidden_with_a_count(project: Project) -> None:
+def test_check_hides_notes_that_cannot_be_suppressed_and_prints_their_count(
+    project: Project,
+) -> None:
     done = project.toolcast("check")
     assert done.stdout.startswith("1 tool checked, ")
     line = "1 note that cannot be suppressed is hidden; run `toolcast check --all` to print all notes\n"
     assert (done.returncode, done.stderr) == (0, line)
 
 
-def test_unsuppressable_notes_are_printed_on_request(project: Project) -> None:
+def test_check_all_and_fail_on_note_print_notes_that_cannot_be_suppressed(
+    project: Project,
+) -> None:
     message = (
         "note: access/external-systems: external systems used: host `mail.example`"
     )
@@ -46,7 +50,7 @@ def test_unsuppressable_notes_are_printed_on_request(project: Project) -> None:
     assert [finding["rule"] for finding in findings] == ["access/external-systems"]
 
 
-def test_other_notes_are_printed(project: Project) -> None:
+def test_check_prints_notes_that_can_be_suppressed(project: Project) -> None:
     project.edit("specs/toy/ask.yaml", "{type: object}", "{properties: {a: {}}}")
     output = project.toolcast("check").stderr
     assert (
@@ -55,7 +59,9 @@ def test_other_notes_are_printed(project: Project) -> None:
     )
 
 
-def test_note_on_an_unbuilt_wheel_is_not_counted(project: Project) -> None:
+def test_check_does_not_count_the_note_on_an_unbuilt_wheel_as_hidden(
+    project: Project,
+) -> None:
     """A new project has this note until `--preflight` builds the wheel."""
     project.edit(
         "specs/toy/toolset.yaml",

@@ -92,7 +92,7 @@ def run_check(project: Project, pyproject: str, *words: str) -> str:
         ),
     ],
 )
-def test_files_missing_from_the_wheel_are_reported(
+def test_check_preflight_reports_generated_files_and_handlers_missing_from_the_wheel(
     project: Project, settings: str, missing: str
 ) -> None:
     text = run_check(project, HATCHLING + settings, "--preflight")
@@ -121,7 +121,7 @@ def test_files_missing_from_the_wheel_are_reported(
         ("own:absent", "pass", "has no attribute 'absent'"),
     ],
 )
-def test_any_backend_builds_the_wheel(
+def test_check_preflight_builds_the_wheel_with_any_build_backend(
     project: Project, name: str, body: str, expected_text: str
 ) -> None:
     project.write("tools/own.py", BACKEND.format(body=body))
@@ -130,7 +130,9 @@ def test_any_backend_builds_the_wheel(
     assert ("output/unknown-wheel" in text) is ("lacks" not in expected_text)
 
 
-def test_wheel_contents_are_unknown_without_preflight(project: Project) -> None:
+def test_check_without_preflight_notes_that_the_wheels_contents_are_unknown(
+    project: Project,
+) -> None:
     text = run_check(project, HATCHLING)
     assert "note: output/unknown-wheel" in text
     assert "run `toolcast check --preflight`" in text
@@ -139,7 +141,9 @@ def test_wheel_contents_are_unknown_without_preflight(project: Project) -> None:
 
 
 @pytest.mark.parametrize("text", ["[project]\nname = 'shop'\n", "[build-system]\n", ""])
-def test_wheel_is_not_checked_without_backend(project: Project, text: str) -> None:
+def test_check_preflight_reports_nothing_on_wheels_without_build_backend(
+    project: Project, text: str
+) -> None:
     assert "-wheel" not in run_check(project, text, "--preflight")
 
 
@@ -151,7 +155,7 @@ def test_wheel_is_not_checked_without_backend(project: Project, text: str) -> No
         ("flit_core.buildapi", False, False),
     ],
 )
-def test_init_into_advises_for_the_declared_backend(
+def test_init_into_advises_wheel_settings_for_the_declared_build_backend(
     tmp_path: Path, backend: str, has_hatch: bool, has_setuptools: bool
 ) -> None:
     project = Project(tmp_path)

@@ -1,4 +1,4 @@
-"""Attempts to run a tool without the user's approval, for each version and transport."""
+"""Attempts to run a tool without the user's approval, for each MCP version and transport."""
 
 from __future__ import annotations
 
@@ -148,8 +148,10 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_stateless_call_runs_only_after_approval(shop: Shop, transport: str) -> None:
-    """Attacks run no handler; an approval then runs it once."""
+def test_stateless_mcp_call_runs_the_handler_once_and_only_after_the_users_approval(
+    shop: Shop, transport: str
+) -> None:
+    """Forged and changed `requestState` and answers run no handler."""
     with shop.connect_stateless(transport) as client:
         for attack in ATTACKS:
             for text in attack(shop, client):
@@ -162,14 +164,16 @@ def test_stateless_call_runs_only_after_approval(shop: Shop, transport: str) -> 
 
 
 @pytest.mark.slow
-def test_worker_processes_accept_an_approval_only_once(shop: Shop) -> None:
+def test_server_workers_accept_the_users_approval_only_once(shop: Shop) -> None:
     """Twelve concurrent calls with one approval run the handler once."""
     with shop.serve_http("--workers", "3", package="generated.shop") as server:
         _check_single_use(shop, [StatelessClient(server)] * 12)
 
 
 @pytest.mark.slow
-def test_stdio_servers_accept_an_approval_only_once(shop: Shop) -> None:
+def test_stdio_servers_with_one_ledger_accept_the_users_approval_only_once(
+    shop: Shop,
+) -> None:
     """Three servers with one ledger receive the same approval concurrently."""
     with (
         shop.connect_stateless("stdio") as a,
@@ -348,7 +352,7 @@ def test_forged_confirmations_over_mcp_2025_run_no_handler_until_the_user_approv
 
 
 @pytest.mark.slow
-def test_state_sealed_with_another_key_is_rejected(shop: Shop) -> None:
+def test_mcp_request_state_sealed_with_another_key_is_rejected(shop: Shop) -> None:
     with shop.connect_stateless("stdio") as client:
         state = request_state(client)
     with replace(shop, key="another" + KEY).connect_stateless("stdio") as other:

@@ -47,10 +47,10 @@ def call_tool(client: str, tool: str, token: str | None, **arguments: Any) -> st
     return str(json.loads(line)["result"]["content"][0]["text"])
 
 
-def test_client_confirmed_call_runs_and_is_recorded(
+def test_call_of_a_client_with_client_confirms_runs_and_is_recorded(
     registry: Registry, shop: Shop
 ) -> None:
-    """A client with `client_confirms` calls over HTTP with its token."""
+    """Such a client asks the user itself; it calls over HTTP with its token."""
     text = call_tool("phone", "refund_order", TOKEN, order_id="A-1")
     assert text == "refunded A-1 None" and len(shop.side_effects) == 1
     assert shop.list_approvals("client", "tool", "action") == [
@@ -58,9 +58,10 @@ def test_client_confirmed_call_runs_and_is_recorded(
     ]
 
 
-def test_client_confirmation_does_not_answer_handler_questions(
+def test_client_confirms_setting_does_not_answer_questions_of_the_handler(
     registry: Registry, shop: Shop
 ) -> None:
+    """The call is refused, because the connection has no elicitation."""
     text = call_tool("phone", "book_table", TOKEN, day="Monday")
     assert (
         "no user can be asked over this connection" in text and shop.side_effects == []
@@ -68,7 +69,7 @@ def test_client_confirmation_does_not_answer_handler_questions(
 
 
 @pytest.mark.parametrize(("client", "token"), [("phone", None), ("other", None)])
-def test_client_confirmation_requires_the_setting_and_the_token(
+def test_client_confirms_has_no_effect_without_the_setting_or_the_clients_token(
     registry: Registry, shop: Shop, client: str, token: str | None
 ) -> None:
     """Without its token the caller is unknown, and other clients must ask the user."""
@@ -78,7 +79,9 @@ def test_client_confirmation_requires_the_setting_and_the_token(
     )
 
 
-def test_client_confirmation_requires_http(registry: Registry, shop: Shop) -> None:
+def test_client_confirms_has_no_effect_in_process_and_over_stdio(
+    registry: Registry, shop: Shop
+) -> None:
     """Calls in the process and over stdio have no token, so they are refused."""
     response = registry.call_tool_sync("refund_order", {"order_id": "A-1"}, "phone")
     assert "no user can be asked here" in (response.error or "")
@@ -87,7 +90,9 @@ def test_client_confirmation_requires_http(registry: Registry, shop: Shop) -> No
     assert answer["isError"] and shop.side_effects == []
 
 
-def test_listed_tools_mark_required_user_interaction(registry: Registry) -> None:
+def test_tools_that_always_require_confirmation_have_meta_requires_user_interaction(
+    registry: Registry,
+) -> None:
     """Tools that always require confirmation have `anthropic/requiresUserInteraction`."""
     meta = {tool.name: tool.definition.get("_meta") for tool in registry.local_tools}
     assert meta == {

@@ -44,13 +44,13 @@ def _context(
     )
 
 
-def test_protocol_version_selects_elicitation_or_round_trips() -> None:
-    """Handshake versions elicit; the stateless version returns the question."""
+def test_mcp_protocol_version_selects_elicitation_or_repeated_calls() -> None:
+    """2025-11-25 elicits; the stateless 2026-07-28 returns the question as the result."""
     for version, kind in (("2025-11-25", Elicitation), ("2026-07-28", RoundTrips)):
         assert isinstance(make_asker(_context(version), None, None, None), kind)
 
 
-def test_client_that_confirms_by_itself_approves_every_question() -> None:
+def test_confirm_by_client_accepts_with_the_first_field_of_the_form_true() -> None:
     """Confirmation sets the first field of the form to true."""
     answer = confirm_by_client(QUESTION)
     assert (answer.action, answer.content, answer.is_confirmed_by_client) == (
@@ -72,16 +72,18 @@ def test_client_that_confirms_by_itself_approves_every_question() -> None:
         ({"client_capabilities": None}, False),
     ],
 )
-async def test_question_requires_a_client_that_declares_form_elicitation(
+async def test_mcp_question_is_declined_unless_the_client_declares_form_elicitation(
     declared: dict[str, Any], is_supported: bool
 ) -> None:
-    """Other clients are refused with an error that names the missing capability."""
+    """The error names the missing capability."""
     with pytest.raises(InputRequiredError if is_supported else DeclinedError) as raised:
         await RoundTrips(_context(**declared), None, None, None)(QUESTION)
     assert is_supported or CANNOT in str(raised.value)
 
 
-async def test_handshake_version_elicits_and_waits_for_the_answer() -> None:
+async def test_mcp_2025_question_elicits_the_answer_and_is_declined_after_client_errors() -> (
+    None
+):
     """Without a connection for requests, or after a client error, the call is declined."""
     requests: list[Any] = []
 
@@ -119,7 +121,9 @@ def _answer(action: str = "accept", **content: Any) -> types.ElicitResult:
     return types.ElicitResult(action=action, content=content or None)  # type: ignore[arg-type]
 
 
-async def test_stateless_call_returns_all_required_questions_and_their_state() -> None:
+async def test_stateless_mcp_call_returns_its_questions_and_their_request_state() -> (
+    None
+):
     """The questions of one call share a round, whose state has their digests."""
     ask = RoundTrips(_context(), None, None, None)
     assert ask.can_repeat_call
@@ -144,7 +148,9 @@ async def test_stateless_call_returns_all_required_questions_and_their_state() -
     }
 
 
-async def test_answer_is_accepted_only_for_the_question_in_the_state() -> None:
+async def test_stateless_mcp_answer_is_accepted_only_for_the_question_in_request_state() -> (
+    None
+):
     """Otherwise the question is required again, and a malformed answer is declined."""
     ask = RoundTrips(_context(), {"q": _answer(n=3)}, _state(), None)
     answer = await ask(QUESTION)
@@ -161,7 +167,9 @@ async def test_answer_is_accepted_only_for_the_question_in_the_state() -> None:
         await RoundTrips(_context(), invalid, _state(), None)(QUESTION)
 
 
-async def test_state_carries_earlier_answers_to_the_next_round() -> None:
+async def test_mcp_request_state_carries_earlier_answers_to_the_next_repetition() -> (
+    None
+):
     """Earlier answers are used and copied; a changed question must be answered again."""
     known = {"question": QUESTION.digest, "action": "decline", "content": None}
     ask = RoundTrips(_context(), None, _state(answers={"q": known}), None)
@@ -186,7 +194,9 @@ async def test_state_carries_earlier_answers_to_the_next_round() -> None:
     }
 
 
-async def test_new_question_without_sealed_state_is_declined_with_the_reason() -> None:
+async def test_stateless_mcp_question_without_a_sealing_key_is_declined_with_the_reason() -> (
+    None
+):
     """An answer that arrived with the call is still used."""
     with pytest.raises(DeclinedError, match="there is no key"):
         await RoundTrips(_context(), None, None, "there is no key")(QUESTION)
@@ -201,7 +211,7 @@ class RecordedNotifications(list[Any]):
         self.append(report)
 
 
-async def test_progress_values_always_increase() -> None:
+async def test_mcp_progress_notifications_have_strictly_increasing_values() -> None:
     """Equal and smaller values are raised slightly above the previous value."""
     sent = RecordedNotifications()
     progress = ProgressNotifications(sent, None)
@@ -218,7 +228,7 @@ async def test_progress_values_always_increase() -> None:
 
 
 @pytest.mark.parametrize("has_heartbeat", [True, False])
-async def test_heartbeat_repeats_the_last_progress_until_the_call_ends(
+async def test_mcp_heartbeat_repeats_the_last_progress_until_the_call_ends(
     monkeypatch: pytest.MonkeyPatch, has_heartbeat: bool
 ) -> None:
     """Without a heartbeat, no notification is sent."""

@@ -37,7 +37,9 @@ def make_form(field: Any, **members: Any) -> dict[str, Any]:
         {"type": "array", "items": {"anyOf": TITLED}, "default": []},
     ],
 )
-def test_form_field_is_accepted(field: Any) -> None:
+def test_check_form_accepts_each_elicitation_field_type_that_mcp_defines(
+    field: Any,
+) -> None:
     """MCP defines booleans, numbers, strings, enums and arrays of enums."""
     assert check_form(make_form(field)) == []
     assert check_form(make_form(field, required=["a"])) == []
@@ -83,7 +85,9 @@ def test_form_field_is_accepted(field: Any) -> None:
         {"type": "array", "items": {"anyOf": TITLED}, "uniqueItems": True},
     ],
 )
-def test_form_field_that_mcp_does_not_define_is_reported(field: Any) -> None:
+def test_check_form_reports_elicitation_fields_that_mcp_does_not_define(
+    field: Any,
+) -> None:
     assert check_form(make_form(field))
 
 
@@ -98,15 +102,17 @@ def test_form_field_that_mcp_does_not_define_is_reported(field: Any) -> None:
         {"type": "object", "properties": {}, "$schema": 1},
     ],
 )
-def test_schema_that_is_not_a_flat_object_form_is_reported(schema: Any) -> None:
+def test_check_form_reports_an_elicitation_schema_that_is_no_flat_object(
+    schema: Any,
+) -> None:
     assert check_form(schema)
     assert check_form({"type": "object", "properties": {}}) == []
 
 
-async def test_in_memory_rounds_expire_after_one_hour(
+async def test_approvals_in_memory_expire_one_hour_after_the_first_question(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The hour starts at the first question; claims are exclusive until released."""
+    """Claims are exclusive until released."""
 
     class Clock:
         now = 0.0
@@ -137,7 +143,7 @@ async def test_in_memory_rounds_expire_after_one_hour(
     assert await approvals.claim_round("second")
 
 
-async def test_answer_timeout_is_ten_minutes_and_pauses_the_call_timeout(
+async def test_users_answer_has_ten_minutes_in_which_the_call_timeout_is_paused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
 

@@ -46,7 +46,7 @@ REFUND = ("refund_order", {"order_id": "A-1"})
 START_INPUT: Any = {"messages": [HumanMessage("go")]}
 
 
-def test_graph_interrupts_and_resumes_with_answer(
+def test_langgraph_interrupts_for_confirmation_and_runs_the_tool_on_approval(
     registry: Registry, shop: Shop
 ) -> None:
     """The interrupt has the question and the arguments; the approval is recorded."""
@@ -63,7 +63,9 @@ def test_graph_interrupts_and_resumes_with_answer(
     ]
 
 
-def test_async_graph_interrupts_and_resumes(registry: Registry, shop: Shop) -> None:
+def test_async_langgraph_interrupts_for_confirmation_and_runs_the_tool_on_approval(
+    registry: Registry, shop: Shop
+) -> None:
     agent = make_agent(registry, tool_calls(REFUND), saver=InMemorySaver())
 
     async def run() -> Any:
@@ -75,7 +77,9 @@ def test_async_graph_interrupts_and_resumes(registry: Registry, shop: Shop) -> N
     assert len(shop.side_effects) == 1
 
 
-def test_two_handler_questions_interrupt_twice(registry: Registry, shop: Shop) -> None:
+def test_langgraph_interrupts_for_each_of_two_questions_of_a_handler(
+    registry: Registry, shop: Shop
+) -> None:
     agent = make_agent(
         registry, tool_calls(("book_table", {"day": "Monday"})), saver=InMemorySaver()
     )
@@ -99,7 +103,7 @@ def test_two_handler_questions_interrupt_twice(registry: Registry, shop: Shop) -
         (True, "an invalid answer"),
     ],
 )
-def test_graph_resumed_without_approval_does_not_run_the_tool(
+def test_langgraph_resumed_without_approval_does_not_run_the_tool(
     registry: Registry, shop: Shop, answer: Any, error: str
 ) -> None:
     agent = make_agent(registry, tool_calls(REFUND), saver=InMemorySaver())
@@ -125,7 +129,7 @@ def load_tools() -> list[Any]:
     return shop_tools
 
 
-def test_graph_without_checkpointer_runs_no_tool(
+def test_langgraph_without_checkpointer_runs_no_tool_that_needs_confirmation(
     registry: Registry, shop: Shop
 ) -> None:
     agent = make_agent(registry, tool_calls(REFUND))
@@ -161,10 +165,10 @@ def make_single_node_graph(registry: Registry, *is_forward: bool) -> Any:
     return graph.compile(checkpointer=InMemorySaver())
 
 
-def test_rerun_node_does_not_repeat_approved_call(
+def test_langgraph_node_that_runs_again_does_not_repeat_an_approved_call(
     registry: Registry, shop: Shop
 ) -> None:
-    """When the node runs again, it refuses the call of the first run."""
+    """It refuses the call of the first run: the approval has already been used."""
     graph = make_single_node_graph(registry)
     state = graph.invoke({"messages": [TWO_REFUNDS]}, THREAD)
     while "__interrupt__" in state:
@@ -175,7 +179,7 @@ def test_rerun_node_does_not_repeat_approved_call(
     assert get_tool_messages(state)[1] == "refunded B-2 None"
 
 
-def test_checkpoint_resumed_twice_runs_call_once(
+def test_langgraph_checkpoint_resumed_twice_runs_the_approved_call_once(
     registry: Registry, shop: Shop
 ) -> None:
     graph = make_single_node_graph(registry)
@@ -187,7 +191,9 @@ def test_checkpoint_resumed_twice_runs_call_once(
     assert shop.side_effects == ["refunded A-1 None"]
 
 
-def test_one_answer_approves_one_of_equal_calls(registry: Registry, shop: Shop) -> None:
+def test_langgraph_answer_approves_only_one_of_two_equal_tool_calls(
+    registry: Registry, shop: Shop
+) -> None:
     agent = make_agent(registry, tool_calls(REFUND, REFUND), saver=InMemorySaver())
     state = agent.invoke(START_INPUT, THREAD)
     first, second = state["__interrupt__"]
@@ -196,7 +202,7 @@ def test_one_answer_approves_one_of_equal_calls(registry: Registry, shop: Shop) 
     assert len(shop.side_effects) == 1
 
 
-def test_approval_does_not_apply_to_a_call_with_other_long_arguments(
+def test_langgraph_approval_does_not_apply_to_a_call_with_other_long_arguments(
     registry: Registry, shop: Shop
 ) -> None:
     """The questions of both calls look equal, since they show only 500 characters."""

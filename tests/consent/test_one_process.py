@@ -54,7 +54,9 @@ def run_application(shop: Shop, name: str) -> Iterator[str]:
         process.communicate()
 
 
-def test_one_process_application_elicits_answers_in_a_session(shop: Shop) -> None:
+def test_asgi_application_of_one_process_elicits_confirmation_in_a_session(
+    shop: Shop,
+) -> None:
     with run_application(shop, "one_process:app") as url:
         client = HttpHandshakeClient(f"{url}/platform/mcp/", headers=DESK)
         assert client.session is not None
@@ -65,7 +67,9 @@ def test_one_process_application_elicits_answers_in_a_session(shop: Shop) -> Non
 
 
 @pytest.mark.slow
-def test_generated_application_without_state_key_does_not_start(shop: Shop) -> None:
+def test_generated_asgi_application_without_state_key_does_not_start(
+    shop: Shop,
+) -> None:
     """It may run in several processes, which need a common key to ask the user."""
     with (
         pytest.raises(
@@ -77,7 +81,7 @@ def test_generated_application_without_state_key_does_not_start(shop: Shop) -> N
 
 
 @pytest.mark.usefixtures("registry")
-def test_startup_error_lists_all_missing_settings_in_one_line(
+def test_asgi_startup_error_lists_all_missing_settings_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """In a mounted application it is the last line of Starlette's traceback."""

@@ -53,6 +53,7 @@ def call_booking(registry: Registry, ask: Any = None) -> ToolResponse:
 
 
 def test_confirmation_without_a_user_is_refused(registry: Registry, shop: Shop) -> None:
+    """A tool call that needs confirmation is refused if no `ask` callback is passed."""
     assert call_refund(registry) == (
         "`refund_order` has to ask the user first, and no user can be asked here; nothing"
         " was done"
@@ -62,7 +63,7 @@ def test_confirmation_without_a_user_is_refused(registry: Registry, shop: Shop) 
     assert shop.side_effects == []
 
 
-def test_approval_runs_the_call_and_is_recorded_without_secrets(
+def test_users_approval_runs_the_call_and_is_recorded_without_secret_arguments(
     registry: Registry, shop: Shop
 ) -> None:
     user = ScriptedUser(YES)
@@ -98,7 +99,7 @@ def test_approval_runs_the_call_and_is_recorded_without_secrets(
         (None, "no user can be asked here"),
     ],
 )
-def test_answer_other_than_approval_refuses_the_call(
+def test_declined_cancelled_or_malformed_confirmation_refuses_the_call(
     registry: Registry, shop: Shop, answer: Any, error: str
 ) -> None:
     """Objects other than `Answer` count as no user."""
@@ -118,26 +119,27 @@ def test_answer_other_than_approval_refuses_the_call(
         {"other": 1},
     ],
 )
-def test_accepted_question_without_approval_is_recorded_as_invalid(
+def test_confirmation_accepted_without_approve_true_is_recorded_as_invalid(
     registry: Registry, shop: Shop, content: Any
 ) -> None:
-    """The user neither approved nor declined."""
+    """The user neither approved nor declined, so the call is refused."""
     text = call_refund(registry, ScriptedUser(Answer("accept", content)))
     assert "the user's answer does not match the form: `approve`" in text
     assert shop.side_effects == []
     assert shop.list_approvals("action") == [("invalid",)]
 
 
-def test_approval_in_arguments_is_rejected_before_the_question(
+def test_confirmation_cannot_be_passed_as_a_tool_argument(
     registry: Registry, shop: Shop
 ) -> None:
+    """The call is rejected before the user is asked."""
     user = ScriptedUser()
     assert "`confirm` is not a parameter" in call_refund(registry, user, confirm=True)
     assert user.questions == [] and shop.side_effects == []
 
 
 @pytest.mark.parametrize(("price", "is_asked"), [(10, True), (10.01, False)])
-def test_confirmation_is_required_only_if_the_condition_matches(
+def test_confirmation_is_asked_only_if_the_arguments_match_its_when_schema(
     registry: Registry, price: float, is_asked: bool
 ) -> None:
     user = ScriptedUser(YES)
@@ -147,7 +149,7 @@ def test_confirmation_is_required_only_if_the_condition_matches(
     assert bool(user.questions) is is_asked
 
 
-def test_failed_condition_requires_confirmation(registry: Registry) -> None:
+def test_confirmation_is_required_if_its_condition_fails(registry: Registry) -> None:
     """A condition that is invalid or too expensive must not skip the question."""
     slow_pattern = Confirm("?", {"properties": {"a": {"pattern": "^(?=.*x)(a|a)*$"}}})
     assert is_confirmation_needed(slow_pattern, {}, {"a": "a" * 100_000})
@@ -159,7 +161,7 @@ def test_failed_condition_requires_confirmation(registry: Registry) -> None:
     )
 
 
-def test_question_shows_arguments_escaped_and_on_one_line_each() -> None:
+def test_confirmation_message_shows_each_argument_escaped_on_one_line() -> None:
     """Line breaks, invisible and bidirectional characters cannot disguise an argument."""
     lines = build_question(
         "send",
@@ -190,7 +192,7 @@ def test_question_shows_arguments_escaped_and_on_one_line_each() -> None:
     "mark",
     ["\u0301", "\u0488", "\u0e49", "\u064e", "\u1ab0", "\u1dc4", "\u20d2", "\ufe20"],
 )
-def test_combining_marks_after_the_third_are_escaped(mark: str) -> None:
+def test_confirmation_message_escapes_the_fourth_combining_mark(mark: str) -> None:
     """Scripts need at most three; a larger stack would cover the lines above."""
     question = build_question(
         "pay", Confirm("Pay?"), {"to": f"a{mark * 30}", "amount": 9}
@@ -200,7 +202,7 @@ def test_combining_marks_after_the_third_are_escaped(mark: str) -> None:
     assert escape_message(f"a{mark * 4}") == f"a{mark * 3}{escaped}"
 
 
-def test_control_and_invisible_characters_in_messages_are_escaped() -> None:
+def test_confirmation_message_escapes_control_and_invisible_characters() -> None:
     """The limit of the length applies after escaping."""
     assert escape_message("Book \u26a0\ufe0f\n\x1b[8m\u200ba\ufe0f?") == (
         "Book \u26a0\ufe0f\n\\x1b[8m\\u200ba\\ufe0f?"
@@ -209,7 +211,7 @@ def test_control_and_invisible_characters_in_messages_are_escaped() -> None:
         escape_message("\u200b" * 2000)
 
 
-async def test_call_without_questions_has_no_waiting_time() -> None:
+async def test_questions_of_a_new_call_have_no_waiting_time_and_none_pending() -> None:
     unused: Any = None
     loop = asyncio.get_running_loop()
     pending_questions = Questions(unused, unused, unused, None, {}, loop)
@@ -223,8 +225,8 @@ async def test_call_without_questions_has_no_waiting_time() -> None:
     )
 
 
-def test_message_length_and_argument_length_are_limited() -> None:
-    """A message has at most 8,000 characters, with at most 500 of each string."""
+def test_confirmation_message_has_at_most_8000_characters_500_per_argument() -> None:
+    """A longer message raises; longer string arguments are cut."""
     assert escape_message("x" * 8_000) == "x" * 8_000
     with pytest.raises(Exception, match="too long to be shown"):
         escape_message("x" * 8_001)
@@ -234,13 +236,14 @@ def test_message_length_and_argument_length_are_limited() -> None:
         assert question.message.count("x") == min(length, 500)
 
 
-def test_question_above_the_limit_is_refused(registry: Registry, shop: Shop) -> None:
+def test_too_long_confirmation_message_raises(registry: Registry, shop: Shop) -> None:
+    """The arguments together exceed the limit of the message."""
     arguments = {f"a{n}": "x" * 400 for n in range(30)}
     with pytest.raises(Exception, match="too long to be shown"):
         build_question("send", Confirm("Send?"), arguments)
 
 
-def test_handler_questions_have_explicit_or_numbered_names(
+def test_handlers_questions_without_name_are_named_by_their_number(
     registry: Registry, shop: Shop
 ) -> None:
     """A question without `name` is named by its number."""
@@ -256,7 +259,7 @@ def test_handler_questions_have_explicit_or_numbered_names(
 
 
 @pytest.mark.parametrize("content", [{"seats": 9}, {"seats": "4"}, {}])
-def test_answer_that_does_not_match_the_form_fails_the_call(
+def test_users_answer_that_does_not_match_the_handlers_form_fails_the_call(
     registry: Registry, shop: Shop, content: dict[str, Any]
 ) -> None:
     user = ScriptedUser(Answer("accept", content))
@@ -265,7 +268,7 @@ def test_answer_that_does_not_match_the_form_fails_the_call(
     assert shop.side_effects == []
 
 
-def test_answer_fields_outside_the_form_are_removed() -> None:
+def test_users_answer_loses_fields_that_the_handlers_form_does_not_define() -> None:
     """A client cannot pass a handler more than its form defines."""
     question = Question("n", "?", {"type": "object", "properties": {"n": {}}}, "t", {})
     content = {"n": 1, "is_admin": True}
@@ -286,7 +289,7 @@ def test_call_runs_with_the_confirmed_arguments(registry: Registry, shop: Shop) 
     assert answer.result == "refunded A-1 1" and shop.side_effects == ["refunded A-1 1"]
 
 
-def test_unwritable_ledger_refuses_the_call_before_the_question(
+def test_unwritable_approval_ledger_refuses_the_call_before_asking_the_user(
     registry: Registry, shop: Shop
 ) -> None:
     with sqlite3.connect(shop.location / "ledger.sqlite3") as connection:
@@ -296,7 +299,7 @@ def test_unwritable_ledger_refuses_the_call_before_the_question(
     assert user.questions == [] and shop.side_effects == []
 
 
-def test_unanswered_question_times_out_and_is_recorded(
+def test_unanswered_confirmation_times_out_and_is_recorded_without_action(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The call is refused, and the approval has no answer."""
@@ -312,7 +315,7 @@ def test_unanswered_question_times_out_and_is_recorded(
     ]
 
 
-def test_waiting_for_answers_does_not_count_against_the_timeout(
+def test_tool_timeout_excludes_the_time_of_waiting_for_users_answers(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each answer arrives after the deadline that the call had before the question."""
@@ -343,7 +346,7 @@ def test_waiting_for_answers_does_not_count_against_the_timeout(
     assert response.result == "booked Monday 2 inside"
 
 
-def test_server_with_several_processes_requires_a_long_key(
+def test_mcp_server_with_several_processes_requires_a_state_key_of_32_bytes(
     registry: Registry, shop: Shop
 ) -> None:
     """A server with one process needs no key."""
@@ -369,8 +372,8 @@ def test_server_with_several_processes_requires_a_long_key(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [["--workers", "2"], ["--replica"]])
-def test_workers_and_replicas_require_a_key(shop: Shop, options: list[str]) -> None:
-    """Without a state key, a server with several processes does not start."""
+def test_workers_and_replicas_require_state_key(shop: Shop, options: list[str]) -> None:
+    """An MCP server with `--workers 2` or `--replica` does not start without a state key."""
     keyless = replace(shop, key="")
     raises_error = pytest.raises(
         AssertionError, match="set SHOP_STATE_KEY to 32 random"
@@ -380,7 +383,7 @@ def test_workers_and_replicas_require_a_key(shop: Shop, options: list[str]) -> N
 
 
 def test_unconfirmed_call_creates_no_ledger(registry: Registry, shop: Shop) -> None:
-    """Only a recorded question creates the ledger."""
+    """A tool call without confirmation does not create the ledger of approvals."""
     arguments = {"article": "tea", "price": 20}
     registry.call_tool_sync("set_price", arguments, "desk", ask=ScriptedUser())
     assert not Path(shop.location / "ledger.sqlite3").exists()
@@ -406,7 +409,7 @@ def read_booking(registry: Registry, *answers: Any) -> str:
     return str(response.error or response.result)
 
 
-def test_sync_handler_receives_the_answer_or_is_declined(
+def test_ask_sync_returns_the_users_answer_to_a_sync_handler_or_fails_the_call(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def book_table(day: str) -> str:
@@ -417,7 +420,7 @@ def test_sync_handler_receives_the_answer_or_is_declined(
     assert "the user declined" in read_booking(registry, Answer("decline"))
 
 
-def test_answer_after_cancellation_does_not_resume_a_sync_handler(
+def test_users_answer_after_cancellation_does_not_resume_a_sync_handler(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The handler's thread cannot be cancelled, so its question raises."""
@@ -455,7 +458,7 @@ def test_answer_after_cancellation_does_not_resume_a_sync_handler(
     assert reached == []
 
 
-def test_sync_handler_that_calls_async_ask_fails(
+def test_sync_handler_that_calls_async_ask_fails_the_call(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise it would continue without an answer."""
@@ -471,7 +474,7 @@ def test_sync_handler_that_calls_async_ask_fails(
 
 
 @pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")
-def test_async_handler_that_does_not_await_a_question_fails(
+def test_async_handler_that_does_not_await_ask_fails_the_call(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def book_table(day: str) -> str:
@@ -493,7 +496,7 @@ def test_async_handler_that_does_not_await_a_question_fails(
         {},
     ],
 )
-def test_unsupported_form_raises_value_error_in_the_handler(
+def test_handlers_ask_raises_value_error_for_a_form_that_mcp_does_not_define(
     registry: Registry, monkeypatch: pytest.MonkeyPatch, schema: Any
 ) -> None:
     async def book_table(day: str) -> str:
@@ -505,7 +508,7 @@ def test_unsupported_form_raises_value_error_in_the_handler(
     assert read_booking(registry) == "not asked"
 
 
-def test_tool_called_by_a_handler_cannot_ask_the_user(
+def test_confirmed_tool_that_another_handler_calls_is_refused_without_question(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The inner call is refused without a question to the outer call's user."""

@@ -81,7 +81,7 @@ async def answer_call(call: Call, state: str) -> str:
     return get_text(await call(requestState=state, inputResponses={"confirm": YES}))
 
 
-async def test_answer_to_another_replica_is_accepted_once(
+async def test_mcp_answer_sent_to_another_replica_is_accepted_once(
     start_replica: StartReplica, shop: Shop
 ) -> None:
     async with start_replica(OLD) as first, start_replica(OLD) as second:
@@ -91,7 +91,7 @@ async def test_answer_to_another_replica_is_accepted_once(
     assert len(shop.side_effects) == 1
 
 
-async def test_open_questions_can_be_answered_after_key_rotation(
+async def test_mcp_replicas_accept_answers_to_open_questions_during_state_key_rotation(
     start_replica: StartReplica, shop: Shop
 ) -> None:
     """Replicas accept the new key second, then first, then as their only key."""
@@ -114,7 +114,7 @@ async def test_open_questions_can_be_answered_after_key_rotation(
     assert len(shop.side_effects) == len(steps)
 
 
-async def test_replica_refuses_handshake_calls_that_need_confirmation(
+async def test_mcp_replica_refuses_2025_calls_that_need_confirmation(
     start_replica: StartReplica, shop: Shop
 ) -> None:
     """Only a server with one process has sessions, as the error states."""

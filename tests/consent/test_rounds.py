@@ -1,4 +1,4 @@
-"""Calls with several rounds: repeated, missing and mismatched answers."""
+"""Stateless MCP calls with several questions: repeated, missing and mismatched answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def read_requirements(response: dict[str, Any]) -> tuple[list[str], str]:
 
 
 @pytest.mark.slow
-def test_each_round_accepts_its_answer_once(shop: Shop) -> None:
+def test_stateless_mcp_call_accepts_the_answer_to_each_question_once(
+    shop: Shop,
+) -> None:
     with shop.connect_stateless("stdio") as client:
         first = client.get_input_request("book_table", MONDAY)["requestState"]
         names, second = read_requirements(
@@ -52,7 +54,7 @@ def test_each_round_accepts_its_answer_once(shop: Shop) -> None:
 
 
 @pytest.mark.slow
-def test_missing_answer_is_required_again(shop: Shop) -> None:
+def test_stateless_mcp_call_asks_again_for_a_missing_answer(shop: Shop) -> None:
     """An answer under another name counts as missing; a second answer is ignored."""
     with shop.connect_stateless("stdio") as client:
         state = client.get_input_request("book_table", MONDAY)["requestState"]
@@ -73,7 +75,9 @@ def test_missing_answer_is_required_again(shop: Shop) -> None:
         assert text == "booked Monday 2 garden"
 
 
-def test_state_without_open_question_permits_one_call(shop: Shop) -> None:
+def test_mcp_request_state_without_open_question_permits_only_one_call(
+    shop: Shop,
+) -> None:
     """The last run of the handler has a question fewer, so the state has answers only."""
     with shop.connect_stateless("stdio") as client:
         state = client.get_input_request("reserve", MONDAY)["requestState"]
@@ -90,7 +94,9 @@ def test_state_without_open_question_permits_one_call(shop: Shop) -> None:
 
 
 @pytest.mark.slow
-def test_unwritable_ledger_refuses_calls_before_the_question(shop: Shop) -> None:
+def test_stateless_mcp_call_with_unwritable_ledger_is_refused_without_question(
+    shop: Shop,
+) -> None:
     with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:
         connection.execute("PRAGMA user_version = 99")
     with shop.connect_stateless("stdio") as client:
@@ -102,7 +108,9 @@ def test_unwritable_ledger_refuses_calls_before_the_question(shop: Shop) -> None
 
 
 @pytest.mark.slow
-def test_ledger_records_the_outcome_and_the_answer_per_round(shop: Shop) -> None:
+def test_approval_ledger_records_each_answer_of_a_stateless_mcp_call(
+    shop: Shop,
+) -> None:
     with shop.connect_stateless("stdio") as client:
         state = client.get_input_request("reserve", MONDAY)["requestState"]
         send_answers(client, "reserve", state, confirm={"action": "decline"})

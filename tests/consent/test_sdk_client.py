@@ -56,7 +56,7 @@ BOOK = ("book_table", {"day": "Monday"})
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("mode", "transport"), CONNECTIONS)
-def test_sdk_client_confirms_and_fills_in_forms(
+def test_mcp_sdk_client_confirms_and_fills_in_forms_and_each_answer_is_recorded(
     shop: Shop, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
     expected = ["refunded A-1 None", "booked Monday 3 inside"]
@@ -72,7 +72,7 @@ def test_sdk_client_confirms_and_fills_in_forms(
 @pytest.mark.slow
 @pytest.mark.parametrize(("mode", "transport"), CONNECTIONS)
 @pytest.mark.parametrize("callback", [decline, None])
-def test_sdk_client_that_declines_or_cannot_ask_runs_no_handler(
+def test_mcp_sdk_client_that_declines_or_cannot_elicit_runs_no_handler(
     shop: Shop, mode: Literal["auto", "legacy"], transport: str, callback: Any
 ) -> None:
     error = "has to ask the user first" if callback is None else "the user declined"

@@ -1,4 +1,4 @@
-"""Sessions of handshake clients: questions end with their connection or session."""
+"""Sessions of MCP 2025 clients: questions end with their connection or session."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ ORDER = {"order_id": "A-1", "amount": 25}
 REFUSED = "no user can be asked over this connection"
 
 
-def test_stdio_server_with_open_question_ends_when_its_input_closes(shop: Shop) -> None:
+def test_stdio_mcp_server_with_open_elicitation_ends_when_stdin_closes(
+    shop: Shop,
+) -> None:
     """It does not wait for its grace period, and the call has an error."""
     with shop.serve_stdio(LEGACY, "--client", "desk", "--grace", "60") as server:
         client = StdioHandshakeClient(server)
@@ -37,7 +39,7 @@ def test_stdio_server_with_open_question_ends_when_its_input_closes(shop: Shop) 
     assert shop.side_effects == []
 
 
-def test_session_requires_a_client_with_form_elicitation(shop: Shop) -> None:
+def test_mcp_http_session_requires_a_client_with_form_elicitation(shop: Shop) -> None:
     """Clients without it have no session, and their confirmed calls are refused."""
     with shop.serve_http() as server:
         assert HttpHandshakeClient(server.url).session is not None
@@ -48,7 +50,7 @@ def test_session_requires_a_client_with_form_elicitation(shop: Shop) -> None:
         assert shop.side_effects == []
 
 
-def test_question_is_answered_only_in_its_session(shop: Shop) -> None:
+def test_mcp_elicitation_is_answered_only_in_its_own_session(shop: Shop) -> None:
     """Answers from other, invented, missing and other endpoints' sessions are ignored."""
     with shop.serve_http() as server:
         owner = HttpHandshakeClient(server.url)
@@ -67,7 +69,9 @@ def test_question_is_answered_only_in_its_session(shop: Shop) -> None:
         assert "the user declined" in owner.read_text(number)
 
 
-def test_closed_connection_cancels_the_call_and_its_question(shop: Shop) -> None:
+def test_closed_mcp_http_connection_cancels_the_call_and_its_elicitation(
+    shop: Shop,
+) -> None:
     """A later answer has no effect, and the session accepts further calls."""
     with shop.serve_http() as server:
         client = HttpHandshakeClient(server.url)
@@ -84,7 +88,7 @@ def test_closed_connection_cancels_the_call_and_its_question(shop: Shop) -> None
         assert shop.side_effects == []
 
 
-def test_deleted_session_accepts_no_answers(shop: Shop) -> None:
+def test_deleted_mcp_http_session_accepts_no_elicitation_answers(shop: Shop) -> None:
     """Requests with its ID are rejected; a new session works."""
     with shop.serve_http() as server:
         client = HttpHandshakeClient(server.url)
@@ -103,7 +107,7 @@ def test_deleted_session_accepts_no_answers(shop: Shop) -> None:
         assert shop.side_effects == ["refunded A-1 25"]
 
 
-def test_server_limits_open_questions_and_sessions(shop: Shop) -> None:
+def test_mcp_server_limits_open_elicitations_and_sessions(shop: Shop) -> None:
     """Calls above the limit are refused; a client above the limit has no session."""
     with shop.serve_http() as server:
         health = server.url.removesuffix("/mcp") + "/health"
@@ -122,7 +126,9 @@ def test_server_limits_open_questions_and_sessions(shop: Shop) -> None:
         assert shop.side_effects == []
 
 
-def test_server_with_several_workers_has_no_sessions(shop: Shop) -> None:
+def test_mcp_server_with_two_workers_has_no_sessions_and_refuses_confirmed_calls(
+    shop: Shop,
+) -> None:
     with shop.serve_http("--workers", "2", package="generated.shop") as server:
         client = HttpHandshakeClient(server.url)
         assert client.session is None
@@ -130,7 +136,7 @@ def test_server_with_several_workers_has_no_sessions(shop: Shop) -> None:
         assert shop.side_effects == []
 
 
-def test_server_shutdown_cancels_open_questions(shop: Shop) -> None:
+def test_mcp_server_shutdown_cancels_open_elicitations(shop: Shop) -> None:
     """Shutdown completes without waiting for the answers or abandoning the calls."""
     with shop.serve_http("--grace", "1") as server:
         HttpHandshakeClient(server.url).start_call("refund_order", ORDER)

@@ -1,4 +1,4 @@
-"""Confirmation and questions of the command line at the terminal."""
+"""Confirmation and handler questions of generated CLI commands at the terminal."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def run_without_terminal(
     )
 
 
-def test_typing_yes_confirms_the_call(shop: Shop) -> None:
+def test_generated_cli_runs_a_confirmed_tool_after_the_user_types_yes(
+    shop: Shop,
+) -> None:
     """The question lists the arguments, and the approval is recorded."""
     with start_command(shop, *REFUND) as terminal:
         terminal.read_until("decline: ")
@@ -61,7 +63,9 @@ def test_typing_yes_confirms_the_call(shop: Shop) -> None:
     assert shop.list_approvals("tool", "action") == [("refund_order", "accept")]
 
 
-def test_anything_except_yes_declines_the_call(shop: Shop) -> None:
+def test_generated_cli_runs_no_confirmed_tool_unless_the_user_types_yes(
+    shop: Shop,
+) -> None:
     """Piped input, and a `yes` typed before the question, are not read."""
     with start_command(shop, *REFUND, stdin="yes\nyes\n") as terminal:
         terminal.type("yes\n")
@@ -73,7 +77,9 @@ def test_anything_except_yes_declines_the_call(shop: Shop) -> None:
     assert shop.side_effects == []
 
 
-def test_line_longer_than_the_terminal_buffer_is_declined(shop: Shop) -> None:
+def test_generated_cli_declines_a_confirmation_longer_than_the_terminal_buffer(
+    shop: Shop,
+) -> None:
     """Ctrl-D sends an unfinished line, and a terminal buffers at most 4,095 bytes."""
     with start_command(shop, *REFUND) as terminal:
         terminal.read_until("decline: ")
@@ -85,7 +91,7 @@ def test_line_longer_than_the_terminal_buffer_is_declined(shop: Shop) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [REFUND, ("book", "--day", "Monday")])
-def test_command_without_terminal_is_refused(
+def test_generated_cli_command_that_asks_the_user_fails_without_a_terminal(
     shop: Shop, arguments: Sequence[str]
 ) -> None:
     """A `yes` in the standard input is not an answer."""
@@ -95,7 +101,9 @@ def test_command_without_terminal_is_refused(
 
 
 @pytest.mark.slow
-def test_no_option_or_argument_confirms_the_call(shop: Shop) -> None:
+def test_generated_cli_has_no_option_or_argument_that_confirms_a_call(
+    shop: Shop,
+) -> None:
     for option in ("--yes", "-y", "--confirm", "--approve", "--force"):
         assert run_without_terminal(shop, (*REFUND, option)).returncode == 2, option
     forced = run_without_terminal(
@@ -105,7 +113,9 @@ def test_no_option_or_argument_confirms_the_call(shop: Shop) -> None:
 
 
 @pytest.mark.slow
-def test_help_describes_which_commands_require_confirmation(shop: Shop) -> None:
+def test_generated_cli_help_states_which_commands_require_confirmation(
+    shop: Shop,
+) -> None:
     always = "Its calls ask the user at the terminal for confirmation."
     assert always in run_without_terminal(shop, ("refund", "--help")).stdout
     sometimes = "Some of its calls ask the user at the terminal for confirmation."
@@ -114,7 +124,7 @@ def test_help_describes_which_commands_require_confirmation(shop: Shop) -> None:
 
 
 @pytest.mark.slow
-def test_handler_question_is_filled_in_field_by_field(shop: Shop) -> None:
+def test_generated_cli_asks_for_each_field_of_a_handlers_form(shop: Shop) -> None:
     with start_command(shop, "book", "--day", "Monday") as terminal:
         terminal.read_until("seats (a number): ")
         terminal.type("many\n")
@@ -142,7 +152,7 @@ def test_handler_question_is_filled_in_field_by_field(shop: Shop) -> None:
         ),
     ],
 )
-def test_prompt_describes_the_field_type(
+def test_terminal_prompt_of_a_form_field_describes_its_type(
     monkeypatch: pytest.MonkeyPatch,
     schema: dict[str, Any],
     prompt: str,
@@ -175,7 +185,7 @@ TITLED = [{"const": "in", "title": "Inside"}, {"const": "out", "title": "Outside
         ({"type": "string"}, ""),
     ],
 )
-def test_third_invalid_input_cancels_the_question(
+def test_terminal_form_is_cancelled_after_the_third_invalid_input(
     monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any], typed: str
 ) -> None:
     with ask_field(monkeypatch, schema) as (terminal, answer):
@@ -186,7 +196,7 @@ def test_third_invalid_input_cancels_the_question(
         assert answer.result(20) == Answer("cancel")
 
 
-def test_empty_input_uses_default_or_omits_field(
+def test_terminal_form_uses_the_default_or_omits_the_field_on_empty_input(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ctrl-D cancels the question."""
@@ -215,7 +225,9 @@ def test_empty_input_uses_default_or_omits_field(
         assert answer.result(20) == Answer("cancel")
 
 
-def test_terminal_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_has_terminal_is_true_only_if_the_terminals_path_can_be_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """It exists if its path can be opened."""
     controller, command = pty.openpty()
     monkeypatch.setattr(terminal_module, "_TERMINAL_PATH", os.ttyname(command))
@@ -253,7 +265,9 @@ def ask_form(
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_the_command_without_a_call(shop: Shop) -> None:
+def test_generated_cli_ctrl_c_at_the_confirmation_ends_without_running_the_tool(
+    shop: Shop,
+) -> None:
     with start_command(shop, *REFUND) as terminal:
         terminal.read_until("decline: ")
         terminal.type("\x03")

@@ -33,7 +33,9 @@ def assert_passes(folder: Path, *command: str) -> None:
 
 
 @pytest.mark.slow
-def test_generated_corpus_passes_ruff_with_default_rules(project: Path) -> None:
+def test_code_generated_from_public_mcp_servers_passes_ruff_with_default_rules(
+    project: Path,
+) -> None:
     assert_passes(project, "ruff", "check", "--isolated", "--no-cache", "generated")
 
 
@@ -44,6 +46,8 @@ def test_generated_files_in_this_repository_pass_ruff_with_default_rules() -> No
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_generated_corpus_passes_mypy_strict(project: Path, mypy_cache: str) -> None:
+def test_code_generated_from_public_mcp_servers_passes_mypy_strict(
+    project: Path, mypy_cache: str
+) -> None:
     options = ("--strict", "--explicit-package-bases", "--cache-dir", mypy_cache)
     assert_passes(project, "mypy", *options, "generated")

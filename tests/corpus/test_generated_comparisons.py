@@ -21,7 +21,9 @@ from toolcast_runtime.values.tool_types import format_tool_types
 
 
 @pytest.mark.slow
-def test_generated_definitions_and_types_match_their_specs(tmp_path: Path) -> None:
+def test_definitions_and_types_generated_from_imported_mcp_lists_match_specs(
+    tmp_path: Path,
+) -> None:
     import_lists(tmp_path, LISTS, ("mcp", "registry", "prompts"))
     generate_project(tmp_path)
     for toolset in LISTS:

@@ -76,7 +76,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("name", LISTS)
-def test_stdio_server_lists_exactly_the_imported_tools(
+def test_generated_stdio_server_lists_the_imported_mcp_tools_unchanged(
     workspace: Path, servers: ForkServer, name: str, era: str
 ) -> None:
     requests = encode_requests(era, ("tools/list", {}))
@@ -86,7 +86,7 @@ def test_stdio_server_lists_exactly_the_imported_tools(
 
 
 @pytest.mark.parametrize("name", HTTP_LISTS)
-def test_http_server_lists_exactly_the_imported_tools(
+def test_generated_http_server_lists_the_imported_mcp_tools_unchanged(
     workspace: Path, name: str
 ) -> None:
     with http_server(workspace, f"generated.{name}") as server:
@@ -102,7 +102,9 @@ def test_http_server_lists_exactly_the_imported_tools(
         for number, name in enumerate(LISTS)
     ],
 )
-def test_generated_python_is_formatted_like_black(workspace: Path, name: str) -> None:
+def test_python_generated_from_imported_mcp_lists_is_formatted_like_black(
+    workspace: Path, name: str
+) -> None:
     for path in sorted((workspace / "generated" / name).rglob("*.py")):
         source = path.read_text(encoding="utf-8")
         assert black.format_str(source, mode=MODE) == source, path
@@ -127,7 +129,9 @@ def test_generated_tool_modules_pass_the_projects_ruff_and_mypy_settings(
 
 
 @pytest.mark.slow
-def test_server_lists_1271_tools_unchanged(tmp_path: Path, servers: ForkServer) -> None:
+def test_generated_stdio_server_lists_1271_imported_tools_unchanged(
+    tmp_path: Path, servers: ForkServer
+) -> None:
     tool_list = [
         tool for text in LISTS.values() for tool in _get_tool_list(_read_exact(text))
     ]

@@ -35,11 +35,15 @@ from toolcast_runtime.core.definitions.tool import command_name, extract_first_s
         ("Reads e.g. files", "Reads e.g. files"),
     ],
 )  # fmt: skip
-def test_summary_is_first_sentence_on_one_line(description: str, summary: str) -> None:
+def test_tool_summary_defaults_to_the_descriptions_first_sentence_on_one_line(
+    description: str, summary: str
+) -> None:
     assert extract_first_sentence(description) == summary
 
 
-def test_long_text_is_processed_in_time(time_limit: None) -> None:
+def test_first_sentence_of_a_description_of_900000_characters_is_found_in_time(
+    time_limit: None,
+) -> None:
     for text in ("a. " * 300_000, "." * 900_000, "\n " * 400_000, "-\n" * 400_000):
         extract_first_sentence(f"x{text}")
 
@@ -54,7 +58,9 @@ def test_long_text_is_processed_in_time(time_limit: None) -> None:
         ("..", "tool"),
     ],
 )
-def test_command_is_the_name_in_kebab_case(name: str, command: str) -> None:
+def test_cli_command_defaults_to_the_tool_name_in_kebab_case(
+    name: str, command: str
+) -> None:
     assert command_name(name) == command
 
 
@@ -66,7 +72,7 @@ parameters: {type: object}
 """
 
 
-def test_minimal_spec_has_a_summary_and_a_command(
+def test_spec_without_summary_and_cli_gets_both_from_description_and_name(
     make_project: Callable[..., Project],
 ) -> None:
     targets = "targets: {mcp: {}, registry: {}, cli: {}, prompts: {}}\n"
@@ -90,7 +96,7 @@ def test_minimal_spec_has_a_summary_and_a_command(
 
 
 @pytest.mark.parametrize("text", ["", "description: ''\n", "description: null\n"])
-def test_tool_without_description_is_an_error(
+def test_check_reports_a_spec_without_description_as_missing_key(
     make_project: Callable[..., Project], text: str
 ) -> None:
     project = make_project({"note": f"{text}parameters: {{type: object}}\n"})

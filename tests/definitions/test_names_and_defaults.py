@@ -1,9 +1,10 @@
-"""Defaults of tools and servers, and the names derived from tool names."""
+"""Tools, calls and servers by default, and the names derived from tool names."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,38 +21,24 @@ from toolcast_runtime.core.definitions.tool import (
 )
 from toolcast_runtime.core.question import Question
 from toolcast_runtime.core.safe_file import load_secret, read_regular_file
-from toolcast_runtime.core.server_settings import ExternalServer, ResolvedServer
 
 TOOL = Tool("a", "", "", {"inputSchema": {}})
 
 
-def test_tool_has_defaults() -> None:
-    """Default timeout is 60 s; the source does not affect equality."""
-    assert TOOL.timeout == 60.0
-    assert not (TOOL.always or TOOL.persistent or TOOL.has_python_values)
-    assert Tool(**{**_get_fields(TOOL), "source": "{}"}) == TOOL
+def test_source_does_not_affect_equality_and_representation_of_a_tool() -> None:
+    assert replace(TOOL, source="{}") == TOOL
     assert "source" not in repr(TOOL)
 
 
-def test_new_call_is_not_cancelled() -> None:
+def test_tool_search_does_not_always_list_a_tool_by_default() -> None:
+    assert not TOOL.always
+
+
+def test_call_context_is_cancelled_only_after_cancel() -> None:
     context = CallContext("look")
     assert (context.cancelled, context.questions) == (False, None)
     context.cancel()
     assert context.cancelled
-
-
-def test_server_has_default_limits() -> None:
-    server = ExternalServer("far")
-    assert (server.connect_timeout, server.list_timeout) == (30.0, 15.0)
-    assert (server.call_timeout, server.max_tools) == (60.0, 250)
-    assert not (server.whole_environment or server.persistent)
-    assert not (
-        server.is_proxied or server.is_locked or ResolvedServer().whole_environment
-    )
-
-
-def _get_fields(value: object) -> dict[str, object]:
-    return {name: getattr(value, name) for name in type(value).__dataclass_fields__}  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +76,7 @@ def test_module_file_and_command_names_are_derived_from_tool_name(
     assert distinct_name(tool) == f"{module}_{digest[:6]}"
 
 
-def test_question_digest_depends_on_its_content() -> None:
+def test_question_digest_depends_on_message_and_arguments_but_not_key_order() -> None:
     def digest(message: str = "a", **arguments: int) -> str:
         return Question("q", message, {"type": "object"}, "look", arguments).digest
 
@@ -99,7 +86,7 @@ def test_question_digest_depends_on_its_content() -> None:
 
 
 @pytest.mark.parametrize(("size", "is_accepted"), [(65_536, True), (65_537, False)])
-def test_secret_is_limited_to_64_kibibytes(
+def test_load_secret_rejects_a_secret_file_above_64_kibibytes(
     tmp_path: Path, size: int, is_accepted: bool
 ) -> None:
     file = tmp_path / "secret"
@@ -111,7 +98,7 @@ def test_secret_is_limited_to_64_kibibytes(
             load_secret("S", {"S_FILE": str(file)})
 
 
-def test_file_is_read_up_to_max_bytes(tmp_path: Path) -> None:
+def test_read_regular_file_returns_at_most_max_bytes(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"abc")
     for max_bytes, data in ((0, b""), (1, b"a"), (3, b"abc"), (4, b"abc")):
@@ -128,7 +115,7 @@ def test_file_is_read_up_to_max_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("size", "is_accepted"), [(1_048_576, True), (1_048_577, False)]
 )
-def test_override_file_is_limited_to_one_mebibyte(
+def test_client_override_file_above_one_mebibyte_raises_access_error(
     tmp_path: Path, size: int, is_accepted: bool
 ) -> None:
     file = tmp_path / "override.json"

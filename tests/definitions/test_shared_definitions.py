@@ -92,7 +92,9 @@ def read_mcp_definition(project: Project, tool: str) -> dict[str, Any]:
     return definition
 
 
-def test_schema_ends_with_the_definitions_that_it_uses(shop: Project) -> None:
+def test_tool_schema_ends_with_exactly_the_shared_definitions_that_it_uses(
+    shop: Project,
+) -> None:
     shop.generate()
     refund, cancel = read_mcp_definition(shop, "refund"), read_mcp_definition(
         shop, "cancel"
@@ -107,7 +109,9 @@ def test_schema_ends_with_the_definitions_that_it_uses(shop: Project) -> None:
     assert read_mcp_definition(shop, "ping")["inputSchema"] == {"type": "object"}
 
 
-def test_every_output_has_a_self_contained_schema(shop: Project) -> None:
+def test_mcp_openai_and_cli_outputs_contain_the_shared_definitions_they_need(
+    shop: Project,
+) -> None:
     shop.generate()
     schema = read_mcp_definition(shop, "refund")["inputSchema"]
     valid = {"order": "o-1", "price": MONEY, "reason": "late"}
@@ -137,7 +141,7 @@ def test_every_output_has_a_self_contained_schema(shop: Project) -> None:
     assert json.loads(shop.run("-m", "shop_tools.toy.cli", *arguments).stdout) == MONEY
 
 
-def test_changed_definition_is_detected_by_check_and_generate(shop: Project) -> None:
+def test_check_and_generate_detect_a_change_in_definitions_yaml(shop: Project) -> None:
     shop.toolcast("schema", "--write")
     assert shop.toolcast("generate").returncode == 0
     assert shop.toolcast("check").returncode == 0
@@ -153,7 +157,9 @@ def test_changed_definition_is_detected_by_check_and_generate(shop: Project) -> 
     assert shop.toolcast("check").returncode == 0
 
 
-def test_unused_definition_is_not_copied(shop: Project) -> None:
+def test_shared_definition_that_a_tool_no_longer_uses_is_not_in_its_schema(
+    shop: Project,
+) -> None:
     shop.edit(
         "specs/toy/refund.yaml", 'price: {$ref: "#/$defs/shared/money"}', "price: {}"
     )
@@ -164,7 +170,10 @@ def test_unused_definition_is_not_copied(shop: Project) -> None:
     ) == ["order_id"]
 
 
-def test_editor_schema_is_written_and_checked(shop: Project) -> None:
+def test_schema_write_creates_the_editor_schema_for_definitions_yaml(
+    shop: Project,
+) -> None:
+    """`check` reports an outdated one."""
     wrote = shop.toolcast("schema", "--write")
     assert "wrote specs/schemas/definitions.schema.json" in wrote.stdout
     printed = shop.toolcast("schema", "definitions").stdout
@@ -177,7 +186,7 @@ def test_editor_schema_is_written_and_checked(shop: Project) -> None:
     )
 
 
-def test_rename_does_not_copy_definitions_into_the_spec(shop: Project) -> None:
+def test_rename_preserves_refs_to_shared_definitions_in_the_spec(shop: Project) -> None:
     shop.generate()
     renamed = shop.toolcast("rename", "refund", "repay")
     assert renamed.returncode == 0, renamed.stdout + renamed.stderr
@@ -188,7 +197,7 @@ def test_rename_does_not_copy_definitions_into_the_spec(shop: Project) -> None:
     assert "An amount" in json.dumps(read_mcp_definition(shop, "repay"))
 
 
-def test_copied_definition_values_are_limited(
+def test_shared_definitions_copied_into_too_many_schemas_are_an_error(
     make_project: Callable[..., Project],
 ) -> None:
     tool_count = 60
@@ -231,7 +240,7 @@ def test_copied_definition_values_are_limited(
         "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"),
     ],
 )
-def test_invalid_definitions_are_reported(
+def test_check_reports_invalid_definitions_yaml_without_traceback_and_in_time(
     make_project: Callable[..., Project], text: str
 ) -> None:
     tool = (

@@ -51,7 +51,9 @@ def read_shared_definitions(project: Project, tool: str) -> dict[str, Any]:
     return definitions
 
 
-def test_tools_in_two_toolsets_get_the_definitions_they_use(shops: Project) -> None:
+def test_tools_of_two_toolsets_get_the_definitions_they_use_of_one_definitions_yaml(
+    shops: Project,
+) -> None:
     shops.generate()
     refund, pay = read_shared_definitions(
         shops, "toy/tools/refund"
@@ -68,7 +70,9 @@ def test_tools_in_two_toolsets_get_the_definitions_they_use(shops: Project) -> N
 
 
 @pytest.mark.slow
-def test_edited_definition_is_detected_by_generate_and_watch(shops: Project) -> None:
+def test_generate_and_watch_detect_an_edit_of_the_projects_definitions_yaml(
+    shops: Project,
+) -> None:
     shops.generate()
     assert "4 files" not in shops.toolcast("generate").stdout
     shops.edit("definitions.yaml", "EUR, USD", "EUR, USD, CHF")
@@ -80,7 +84,9 @@ def test_edited_definition_is_detected_by_generate_and_watch(shops: Project) -> 
         assert "4 written" in watcher.wait_for_block("4 written")
 
 
-def test_findings_are_at_the_definition(shops: Project) -> None:
+def test_check_reports_findings_once_at_their_line_in_the_projects_definitions_yaml(
+    shops: Project,
+) -> None:
     """A finding is reported once, and a suppression in any toolset applies."""
     shops.write("definitions.yaml", MONEY.replace("EUR, USD", "EUR, EUR") + "fee: {}\n")
     output = shops.toolcast("check").stderr
@@ -98,7 +104,9 @@ def test_findings_are_at_the_definition(shops: Project) -> None:
     assert "spec/unused-suppression" not in output
 
 
-def test_duplicate_definition_is_an_error(shops: Project) -> None:
+def test_check_reports_a_definition_that_project_and_toolset_both_define(
+    shops: Project,
+) -> None:
     shops.write("specs/toy/definitions.yaml", ORDER + "currency: {enum: [CHF]}\n")
     result = shops.toolcast("check")
     assert result.returncode == 1
@@ -106,7 +114,7 @@ def test_duplicate_definition_is_an_error(shops: Project) -> None:
     assert message in result.stderr
 
 
-def test_diff_reports_changes_for_every_tool_with_the_definition(
+def test_diff_reports_a_changed_shared_definition_for_every_tool_that_uses_it(
     shops: Project,
 ) -> None:
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"]):
@@ -120,7 +128,9 @@ def test_diff_reports_changes_for_every_tool_with_the_definition(
     assert "definitions.yaml:5" in output
 
 
-def test_editor_schema_and_rename_support_workspace_definitions(shops: Project) -> None:
+def test_schema_write_and_rename_update_the_projects_definitions_yaml(
+    shops: Project,
+) -> None:
     comment = "# yaml-language-server: $schema=schemas/definitions.schema.json\n"
     described = MONEY + "note: {description: As `refund` gives it.}\n"
     shops.write("definitions.yaml", comment + described)

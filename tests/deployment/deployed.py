@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,8 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.ports import find_free_port
 
 __all__ = [
     "FILES",
@@ -127,7 +128,7 @@ def run_replica(
 @contextmanager
 def run_balancer(configuration: Path, ports: list[int], place: Path) -> Iterator[str]:
     """Run HAProxy with the project's configuration and these replicas."""
-    port = free_port()
+    port = find_free_port()
     text = configuration.read_text(encoding="utf-8")
     servers = "\n".join(
         f"  server replica{n} 127.0.0.1:{replica_port}"
@@ -149,13 +150,6 @@ def run_balancer(configuration: Path, ports: list[int], place: Path) -> Iterator
     finally:
         process.terminate()
         process.wait()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:

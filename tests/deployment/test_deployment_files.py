@@ -39,7 +39,7 @@ def parse_server_options(words: list[str]) -> dict[str, Any]:
     return vars(_build_parser(SERVER).parse_args(words[at + 1 :]))
 
 
-def test_image_runs_a_replica_as_unprivileged_user() -> None:
+def test_deployment_dockerfile_runs_an_http_replica_as_unprivileged_user() -> None:
     options = parse_server_options(COMMAND)
     assert options["http"] and options["replica"]
     assert (options["host"], options["port"]) == (
@@ -53,7 +53,7 @@ def test_image_runs_a_replica_as_unprivileged_user() -> None:
     assert INSTRUCTIONS["COPY"] == "--from=build /app /app"
 
 
-def test_stop_timeouts_exceed_grace_period_and_shutdown_time() -> None:
+def test_compose_and_systemd_stop_timeouts_exceed_the_servers_grace_period() -> None:
     grace = parse_server_options(COMMAND)["grace"]
     (period,) = re.fullmatch(r"(\d+)s", TOOLS["stop_grace_period"]).groups()  # type: ignore[union-attr]
     assert int(period) > grace + SHUTDOWN_TIME_S
@@ -63,7 +63,7 @@ def test_stop_timeouts_exceed_grace_period_and_shutdown_time() -> None:
     assert int(list_unit_values("TimeoutStopSec")[0]) > own["grace"] + SHUTDOWN_TIME_S
 
 
-def test_compose_file_matches_its_schema() -> None:
+def test_deployment_compose_file_matches_the_compose_json_schema() -> None:
     package = importlib.util.find_spec("check_jsonschema")
     assert package is not None and package.origin is not None
     schema = Path(package.origin).parent / "builtin_schemas/vendor/compose-spec.json"
@@ -83,14 +83,14 @@ def test_compose_services_use_exactly_the_declared_secrets_and_networks() -> Non
     assert files == [f"/run/secrets/{name}" for name in TOOLS["secrets"]]
 
 
-def test_containers_are_read_only_and_without_capabilities() -> None:
+def test_compose_containers_are_read_only_and_have_no_capabilities() -> None:
     for name in ("tools", "balancer"):
         service = COMPOSE["services"][name]
         assert service["read_only"] and service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
 
 
-def test_secrets_are_passed_as_files() -> None:
+def test_deployment_passes_secrets_as_files_and_not_as_environment_values() -> None:
     words = (FILES / ".dockerignore").read_text(encoding="utf-8").split()
     assert {"secrets", ".env", ".git"} <= set(words)
     credentials = [
@@ -108,7 +108,9 @@ def test_secrets_are_passed_as_files() -> None:
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd")
-def test_systemd_accepts_the_unit_and_its_security(tmp_path: Path) -> None:
+def test_systemd_analyze_accepts_the_deployment_unit_and_its_security(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "my_tools@.service"
     there = UNIT.replace("/opt/my_tools/bin/python", sys.executable)
     file.write_text(there.replace("/opt/my_tools", "/"), encoding="utf-8")
@@ -125,7 +127,7 @@ def test_systemd_accepts_the_unit_and_its_security(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("haproxy"), reason="no HAProxy")
-def test_haproxy_accepts_the_configuration() -> None:
+def test_haproxy_accepts_the_deployment_configuration() -> None:
     file = str(FILES / "haproxy.cfg")
     done = subprocess.run(["haproxy", "-c", "-f", file], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

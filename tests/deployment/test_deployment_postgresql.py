@@ -35,12 +35,12 @@ from tests.deployment.deployed import (
     ROOT,
     DeployedImage,
     find_shell_block,
-    free_port,
     run_balancer,
     run_replica,
 )
 from tests.deployment.load import keep_calling
 from tests.packaging.environments import build
+from tests.ports import find_free_port
 from tests.postgres import postgres_server
 
 pytestmark = [
@@ -199,14 +199,14 @@ def query_database(url: str, statement: str) -> list[Any]:
         return connection.execute(statement.encode()).fetchall()
 
 
-async def test_calls_are_answered_and_recorded_once_while_replicas_stop(
+async def test_replicas_on_postgresql_record_each_answered_call_once_while_two_stop(
     deployed_image: DeployedImage,
     project: Path,
     database: str,
     environment: dict[str, str],
     tmp_path: Path,
 ) -> None:
-    ports = [free_port() for _ in range(3)]
+    ports = [find_free_port() for _ in range(3)]
     logs = [tmp_path / f"{port}.log" for port in ports]
     token = (project / "secrets" / "token").read_text(encoding="utf-8").strip()
     before = deployed_image.list_modification_times()
@@ -280,7 +280,7 @@ def run_health_check(deployed_image: DeployedImage, port: int) -> bool:
     return subprocess.run(words, capture_output=True).returncode == 0
 
 
-async def test_confirmation_is_answered_at_another_replica_once(
+async def test_confirmation_answered_at_another_replica_runs_the_call_once(
     deployed_image: DeployedImage,
     environment: dict[str, str],
     database: str,
@@ -295,7 +295,7 @@ async def test_confirmation_is_answered_at_another_replica_once(
         questions.append(params.message)
         return ElicitResult(action="accept", content={"approve": True})
 
-    ports = [free_port() for _ in range(2)]
+    ports = [find_free_port() for _ in range(2)]
     with ExitStack() as stack:
         for port in ports:
             log = tmp_path / f"{port}.log"

@@ -39,7 +39,7 @@ def project(make_project: Callable[..., Any]) -> Any:
         ("HEAD^{tree}", "`HEAD^{tree}` is not a commit of this repository"),
     ],
 )
-def test_value_that_is_not_a_commit_or_project_is_an_error(
+def test_diff_against_a_value_that_is_no_commit_or_project_exits_with_2(
     project: Any, against: str, message: str
 ) -> None:
     done = project.toolcast("diff", "--against", against)
@@ -48,7 +48,9 @@ def test_value_that_is_not_a_commit_or_project_is_an_error(
     assert "help: pass a commit, a branch or a folder to `--against`" in done.stderr
 
 
-def test_branch_is_preferred_to_an_equally_named_folder(project: Any) -> None:
+def test_diff_against_option_prefers_a_branch_to_an_equally_named_folder(
+    project: Any,
+) -> None:
     for name in ("toolcast.yaml", "specs/toy/toolset.yaml", "specs/toy/a.yaml"):
         project.write(f"main/{name}", (project.root / name).read_text())
     done = project.toolcast("diff", "--against", "main")
@@ -58,7 +60,9 @@ def test_branch_is_preferred_to_an_equally_named_folder(project: Any) -> None:
     assert (done.returncode, done.stdout) == (0, "no change against ./main\n")
 
 
-def test_folder_does_not_replace_a_branch_in_a_shallow_clone(project: Any) -> None:
+def test_diff_against_a_branch_missing_in_a_shallow_clone_uses_no_folder_instead(
+    project: Any,
+) -> None:
     run_git(project.root, "commit", "--quiet", "-am", "two")
     shallow = project.root.parent / "shallow"
     run_git(project.root.parent, "clone", "--quiet", "--depth=1", project.root.as_uri(), str(shallow))  # fmt: skip
@@ -73,7 +77,7 @@ def test_folder_does_not_replace_a_branch_in_a_shallow_clone(project: Any) -> No
 
 
 @pytest.mark.parametrize("name", ["-dash", "tag"])
-def test_tag_or_name_with_leading_dash_is_resolved_to_a_commit(
+def test_diff_against_option_resolves_a_tag_and_a_name_with_leading_dash(
     project: Any, name: str
 ) -> None:
     run_git(project.root, "update-ref", f"refs/tags/{name}", "HEAD")
@@ -82,14 +86,14 @@ def test_tag_or_name_with_leading_dash_is_resolved_to_a_commit(
     assert f"against {name}: " in done.stdout
 
 
-def test_missing_main_branch_is_an_error(project: Any) -> None:
+def test_diff_without_against_option_and_main_branch_exits_with_2(project: Any) -> None:
     run_git(project.root, "branch", "-m", "trunk")
     done = project.toolcast("diff")
     assert done.returncode == 2
     assert "no branch is named origin/main, origin/master, main or master" in done.stderr  # fmt: skip
 
 
-def test_repository_without_commits_is_an_error(project: Any) -> None:
+def test_diff_in_a_repository_without_commits_exits_with_2(project: Any) -> None:
     run_git(project.root, "update-ref", "-d", "HEAD")
     done = project.toolcast("diff")
     assert done.returncode == 2

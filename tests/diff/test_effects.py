@@ -1,4 +1,4 @@
-"""Effects of changes on clients: visible tools, their number and token costs."""
+"""Effects that `toolcast diff` reports for clients: visible tools, their number and token costs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def get_effects(before: Any, after: Any, kind: EffectKind) -> list[Effect]:
     return [e for e in found if e.kind is kind]
 
 
-def test_equal_versions_have_no_changes_and_no_effects() -> None:
+def test_diff_of_equal_projects_has_no_changes_and_no_effects_on_clients() -> None:
     project = {"toolset": {"clients": CLIENTS, "targets": TARGETS}, "other": {}}
     compared = compare(load_project(project), load_project(project))
     assert compared == ([], [])
 
 
-def test_new_tool_is_visible_to_clients_that_allow_it() -> None:
+def test_diff_reports_that_clients_that_allow_a_new_tool_see_it() -> None:
     toolset = {"toolset": {"clients": CLIENTS, "targets": TARGETS}}
     found = get_effects(toolset, {**toolset, "jot": {}}, EffectKind.VISIBILITY)
     assert [(e.reader, e.tool, e.before, e.after) for e in found] == [
@@ -39,7 +39,7 @@ def test_new_tool_is_visible_to_clients_that_allow_it() -> None:
     assert not found[0].is_worse
 
 
-def test_removed_tool_is_no_longer_visible() -> None:
+def test_diff_reports_that_clients_no_longer_see_a_removed_tool() -> None:
     toolset = {"toolset": {"clients": CLIENTS}}
     found = get_effects({**toolset, "jot": {}}, toolset, EffectKind.VISIBILITY)
     assert [(e.reader, e.tool, e.after, e.is_worse) for e in found] == [
@@ -47,13 +47,13 @@ def test_removed_tool_is_no_longer_visible() -> None:
     ]
 
 
-def test_renamed_tool_has_no_effect_on_visibility() -> None:
+def test_diff_reports_no_effect_of_a_renamed_tool_on_visibility() -> None:
     before: Any = {"note": None, "keep": {}}
     after = {"note": {"renamed_from": ["keep"]}}
     assert get_effects(before, after, EffectKind.VISIBILITY) == []
 
 
-def test_toolset_without_clients_reports_effects_for_the_caller() -> None:
+def test_diff_reports_visibility_to_the_caller_of_a_toolset_without_clients() -> None:
     before = {"toolset": {"targets": TARGETS}}
     exclusion = {"tool": "note", "target": "langchain", "reason": "Not for chains."}
     after = {"toolset": {"targets": TARGETS, "exclusions": [exclusion]}}
@@ -63,14 +63,14 @@ def test_toolset_without_clients_reports_effects_for_the_caller() -> None:
     ]
 
 
-def test_tool_count_above_the_client_kind_limit_is_reported() -> None:
+def test_diff_reports_more_tools_than_the_mcp_client_cursor_supports() -> None:
     few: dict[str, Any] = {f"tool_{index}": {} for index in range(39)}
     few["toolset"] = {"client_kind": "cursor"}
     found = get_effects(few, {**few, "one_more": {}}, EffectKind.TOOLS)
     assert [(e.reader, e.before, e.after) for e in found] == [("Cursor", 40, 41)]
 
 
-def test_token_costs_are_reported_for_each_client() -> None:
+def test_diff_reports_added_token_costs_of_tool_texts_for_each_client() -> None:
     toolset = {"toolset": {"clients": CLIENTS, "targets": TARGETS}}
     description = "Stores a note under its title until somebody deletes it again."
     found = get_effects(
@@ -85,14 +85,14 @@ def test_token_costs_are_reported_for_each_client() -> None:
     assert found[0].message == f"estimated tokens for the tools of `a`: {cost}"
 
 
-def test_guidance_adds_tokens_only_to_prompt_docs() -> None:
+def test_diff_adds_the_token_costs_of_guidance_only_to_generated_prompts() -> None:
     toolset = {"toolset": {"targets": TARGETS}}
     after = {**toolset, "note": {"guidance": "One fact in each note."}}
     found = get_effects(toolset, after, EffectKind.TOKENS)
     assert [e.before | {"prompt": e.after["prompt"]} for e in found] == [found[0].after]
 
 
-def test_new_tool_costs_name_and_on_demand_tokens_in_claude_code() -> None:
+def test_diff_reports_token_costs_of_names_and_on_demand_tools_in_claude_code() -> None:
     toolset = {"toolset": {"client_kind": "claude-code"}}
     found = get_effects(toolset, {**toolset, "jot": {}}, EffectKind.TOKENS)
     assert [{k for k, v in e.after.items() if v > e.before[k]} for e in found] == [
@@ -100,7 +100,7 @@ def test_new_tool_costs_name_and_on_demand_tokens_in_claude_code() -> None:
     ]
 
 
-def test_token_changes_under_one_percent_are_not_reported() -> None:
+def test_diff_does_not_report_token_changes_under_one_percent() -> None:
     description = "Stores a note under its title until somebody deletes it again. " * 20
     before = {"note": {"description": description}}
     found = get_effects(
@@ -109,6 +109,6 @@ def test_token_changes_under_one_percent_are_not_reported() -> None:
     assert found == []
 
 
-def test_every_effect_kind_is_documented() -> None:
+def test_docs_page_on_diff_documents_every_kind_of_effect() -> None:
     page = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
     assert [kind for kind in EffectKind if f"| `{kind}` |" not in page] == []

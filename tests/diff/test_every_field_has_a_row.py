@@ -57,12 +57,14 @@ def list_fields_with_changes(kind: str) -> set[str]:
 
 
 @pytest.mark.parametrize("kind", FILE_KINDS)
-def test_every_field_declares_its_changes(kind: str) -> None:
+def test_every_spec_field_declares_the_changes_that_diff_reports(kind: str) -> None:
     assert_none(list_unannotated_fields(load_spec_schema(kind, EXTENSIONS)))
 
 
 @pytest.mark.parametrize("kind", FILE_KINDS)
-def test_every_field_has_a_case_that_changes_it(kind: str) -> None:
+def test_every_spec_field_has_a_test_case_in_which_diff_reports_its_change(
+    kind: str,
+) -> None:
     """A difference of each field causes at least one change."""
     changed = {
         field
@@ -73,7 +75,7 @@ def test_every_field_has_a_case_that_changes_it(kind: str) -> None:
     assert_none(list_fields_with_changes(kind) - changed - NO_CASE[kind])
 
 
-def test_every_kind_has_a_case() -> None:
+def test_every_kind_of_change_that_diff_reports_has_a_test_case() -> None:
     """An impossible or misspelled event would have no case in either direction."""
     known = load_change_rules(EXTENSIONS)
     seen = {rule for case in load_single_changes() for rule, _ in case.changes}
@@ -87,7 +89,7 @@ def test_every_kind_has_a_case() -> None:
     assert_none(set(_list_own_kinds(known)) - seen)
 
 
-def test_every_message_template_has_a_case() -> None:
+def test_every_message_template_of_diff_has_a_test_case() -> None:
     """A template with an unknown placeholder would raise an error in its case."""
     kinds = yaml.safe_load(read_package_file("diff", "rows.yaml"))["kinds"]
     messages = defaultdict[str, set[str]](set)
@@ -102,7 +104,7 @@ def test_every_message_template_has_a_case() -> None:
     )
 
 
-def test_opposites_are_symmetric() -> None:
+def test_diff_change_kinds_have_symmetric_opposites() -> None:
     known = load_change_rules(EXTENSIONS)
     # The opposite of a reused name is a reserved name; the opposite of that is a removed one.
     one_way = {"toolset.reserved_names/reused"}
@@ -114,7 +116,7 @@ def test_opposites_are_symmetric() -> None:
     )
 
 
-def test_change_kinds_are_well_formed() -> None:
+def test_diff_change_kinds_have_valid_ids_and_one_sentence_meanings() -> None:
     known = load_change_rules(EXTENSIONS)
     assert_none(
         id_
@@ -127,7 +129,7 @@ def test_change_kinds_are_well_formed() -> None:
     assert_none(id_ for id_, rule in known.items() if id_ != rule.id)
 
 
-def test_each_field_has_its_own_change_kinds() -> None:
+def test_each_spec_field_has_its_own_diff_change_kinds() -> None:
     """Ids omit the keys that a file chooses, so that different fields could have the same id."""
     paths: dict[str, str] = {}
     for kind in FILE_KINDS:
@@ -138,7 +140,9 @@ def test_each_field_has_its_own_change_kinds() -> None:
                 assert paths.setdefault(plain, path) == path
 
 
-def test_unknown_extension_event_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_extension_field_with_an_unknown_change_event_raises_extension_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     node = {"type": "boolean", "change": {"lowred": {"call": "risky"}}}
     monkeypatch.setattr(spec_language, "load_fields", lambda _: Fields({"owner": node}))
     with pytest.raises(ExtensionError, match="lowred"):

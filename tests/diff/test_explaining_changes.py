@@ -10,7 +10,9 @@ from tests.program import toolcast
 from toolcast.diff.comparison import load_change_rules
 
 
-def test_explain_prints_meaning_grades_and_opposite_change(tmp_path: Path) -> None:
+def test_toolcast_explain_prints_meaning_grades_and_opposite_of_a_change(
+    tmp_path: Path,
+) -> None:
     result = toolcast(tmp_path, "explain", "tool/removed")
     assert result.returncode == 0
     assert result.stdout.startswith("tool/removed (a change)\n\nTool removed")
@@ -24,13 +26,17 @@ LONG_RULES = sorted(
 
 
 @pytest.mark.parametrize("rule_id", [rule.id for rule in LONG_RULES])
-def test_explanation_fits_in_80_columns(rule_id: str, tmp_path: Path) -> None:
+def test_toolcast_explain_of_each_long_rule_fits_in_80_columns(
+    rule_id: str, tmp_path: Path
+) -> None:
     result = toolcast(tmp_path, "explain", rule_id)
     assert result.returncode == 0
     assert max(map(len, result.stdout.split("\n"))) <= 80
 
 
-def test_list_has_every_change_kind(tmp_path: Path) -> None:
+def test_toolcast_explain_without_id_lists_every_kind_of_change_in_80_columns(
+    tmp_path: Path,
+) -> None:
     output = toolcast(tmp_path, "explain").stdout
     _, _, changes = output.partition("\nChanges of `toolcast diff`")
     rows = changes.split("\n")[2:]
@@ -40,7 +46,9 @@ def test_list_has_every_change_kind(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rule_id", ["tool/removed", "parameter/enum-value-renamed"])
-def test_unknown_change_id_suggests_a_similar_one(rule_id: str, tmp_path: Path) -> None:
+def test_toolcast_explain_of_an_unknown_change_suggests_a_similar_one(
+    rule_id: str, tmp_path: Path
+) -> None:
     result = toolcast(tmp_path, "explain", rule_id[:-1])
     assert result.returncode == 2
     assert f"did you mean `{rule_id}`?" in result.stderr

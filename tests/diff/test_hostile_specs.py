@@ -33,7 +33,9 @@ def compare_and_check_messages(before: Any, after: Any) -> Comparison:
 
 
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)
-def test_hostile_text_in_any_field_is_compared(text: str) -> None:
+def test_diff_reports_hostile_texts_in_any_spec_field_in_printable_messages(
+    text: str,
+) -> None:
     def build_version(text: str) -> Any:
         return {
             "note": {
@@ -64,7 +66,7 @@ def test_hostile_text_in_any_field_is_compared(text: str) -> None:
     assert compare_and_check_messages(hostile, build_version(text)).changes == []
 
 
-def test_changed_entries_with_hostile_keys_are_reported() -> None:
+def test_diff_reports_changed_mcp_servers_with_hostile_names() -> None:
     def build_version(path: str) -> Any:
         servers = {text: {"command": "x", "cwd": path} for text in HOSTILE_TEXTS}
         return {"toolset": {"mcp_servers": servers}}
@@ -76,7 +78,7 @@ def test_changed_entries_with_hostile_keys_are_reported() -> None:
     )
 
 
-def test_changed_secrets_are_reported_without_their_values() -> None:
+def test_diff_reports_changed_secrets_without_their_values() -> None:
     def build_version(secret: str) -> Any:
         server = {
             "command": "x",
@@ -128,7 +130,7 @@ def assert_linear(small: float, large: float) -> None:
         lambda n: {"examples": [{"arguments": {"a": i}} for i in range(5 * n)]},
     ],
 )
-def test_large_specs_are_compared_in_linear_time(
+def test_diff_compares_large_tool_specs_in_linear_time(
     make_fields: Callable[[int], dict[str, Any]],
 ) -> None:
     def measure(size: int) -> float:
@@ -160,7 +162,7 @@ def test_large_specs_are_compared_in_linear_time(
         },
     ],
 )
-def test_large_toolsets_are_compared_in_linear_time(
+def test_diff_compares_large_toolset_files_in_linear_time(
     make_fields: Callable[[int], dict[str, Any]],
 ) -> None:
     server = {"mcp_servers": {"mail": {"command": "x"}}, "clients": {"a": {}}}

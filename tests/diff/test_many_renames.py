@@ -11,7 +11,9 @@ from toolcast.diff.comparison import compare
 TOOL_COUNT = 50
 
 
-def test_each_tool_name_is_normalized_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_diff_matching_of_renamed_tools_normalizes_each_tool_name_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     call_count = 0
     get_normalized_name = matching._get_normalized_name
 

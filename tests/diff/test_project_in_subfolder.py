@@ -13,7 +13,7 @@ TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
 
 
 @pytest.mark.parametrize("path", ["repository", "repository/services/agent"])
-def test_change_against_the_same_folder_in_a_commit_is_reported(
+def test_diff_compares_a_project_in_a_subfolder_with_the_same_folder_in_a_commit(
     make_project: Callable[..., Any], path: str
 ) -> None:
     project = make_project({"a": TOOL, "b": TOOL}, at=path)

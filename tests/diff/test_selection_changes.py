@@ -1,4 +1,4 @@
-"""Changes of selection cases: messages that tools gain and lose."""
+"""Changes of selection cases in `toolcast diff`: messages that tools gain and lose."""
 
 from __future__ import annotations
 
@@ -64,7 +64,10 @@ def list_messages(compare_selection: list[Change]) -> list[tuple[str, str, str]]
     return [(c.rule.id, c.grades.prompt.label, c.message) for c in compare_selection]
 
 
-def test_tool_loses_cases_to_a_similar_text(compare_selection: Compare) -> None:
+def test_diff_reports_selection_cases_that_a_tool_loses_to_a_similar_description(
+    compare_selection: Compare,
+) -> None:
+    """A selection case is a user's message with the tool that a router must select."""
     greedy = TOOL.format(
         "Deletes or archives a page; archive, archive, the old archive."
     )
@@ -82,7 +85,9 @@ def test_tool_loses_cases_to_a_similar_text(compare_selection: Compare) -> None:
     assert lost[0].location.file == "specs/toy/archive_page.yaml"
 
 
-def test_better_text_wins_cases_from_another_tool(compare_selection: Compare) -> None:
+def test_diff_reports_selection_cases_that_a_tool_wins_by_a_better_description(
+    compare_selection: Compare,
+) -> None:
     case = "cases: [{message: shelve it for good}]\n"
     shelve = TOOL.format("Shelve, shelve a page.")
     found = compare_selection(
@@ -99,7 +104,9 @@ def test_better_text_wins_cases_from_another_tool(compare_selection: Compare) ->
     ]
 
 
-def test_losing_less_than_half_the_cases_is_risky(compare_selection: Compare) -> None:
+def test_diff_grades_the_loss_of_under_half_of_a_tools_selection_cases_as_risky(
+    compare_selection: Compare,
+) -> None:
     other = TOOL.format("Tells what nobody reads.")
     found = compare_selection(
         {"report": TOOL.format("Tells."), "archive_page": ARCHIVE + CASES},
@@ -113,7 +120,9 @@ def test_losing_less_than_half_the_cases_is_risky(compare_selection: Compare) ->
     )
 
 
-def test_lower_rank_within_the_limit_loses_no_case(compare_selection: Compare) -> None:
+def test_diff_reports_a_lower_rank_within_the_limit_not_as_lost_selection_case(
+    compare_selection: Compare,
+) -> None:
     gate = "selection: {top: 2}\n"
     other = TOOL.format("Tells what nobody reads.")
     found = compare_selection(
@@ -126,7 +135,7 @@ def test_lower_rank_within_the_limit_loses_no_case(compare_selection: Compare) -
     assert message.startswith("`archive_page` ranks lower for 1 of its 4 cases: ")
 
 
-def test_near_miss_and_message_without_tool_are_lost_if_a_tool_is_selected(
+def test_diff_reports_messages_for_no_tool_that_now_select_a_tool(
     compare_selection: Compare,
 ) -> None:
     near = "cases: [{message: archive the page, near: [the old shelf]}]\n"
@@ -151,7 +160,9 @@ def test_near_miss_and_message_without_tool_are_lost_if_a_tool_is_selected(
     }
 
 
-def test_renamed_tool_is_compared_by_its_new_name(compare_selection: Compare) -> None:
+def test_diff_compares_selection_cases_of_a_renamed_tool_by_its_new_name(
+    compare_selection: Compare,
+) -> None:
     keep = TOOL.format("Keeps what is old.") + "cases: [{message: to the archive}]\n"
     found = compare_selection(
         {"delete_page": DELETE, "archive_page": keep},
@@ -166,14 +177,16 @@ def test_renamed_tool_is_compared_by_its_new_name(compare_selection: Compare) ->
     ]
 
 
-def test_cases_in_a_renamed_tool_are_unchanged(compare_selection: Compare) -> None:
+def test_diff_reports_no_changed_selection_cases_of_a_renamed_tool(
+    compare_selection: Compare,
+) -> None:
     spec = ARCHIVE + CASES
     found = compare_selection({"archive_page": spec}, {"store_page": spec})
     assert [c for c in found if c.rule.id == "selection/case-changed"] == []
 
 
 @pytest.mark.parametrize("is_added", [True, False])
-def test_cases_in_added_and_removed_tools_are_not_reported(
+def test_diff_does_not_report_selection_cases_of_added_and_removed_tools(
     is_added: bool, compare_selection: Compare
 ) -> None:
     without_archive = {"delete_page": DELETE}
@@ -190,7 +203,9 @@ def test_cases_in_added_and_removed_tools_are_not_reported(
     )
 
 
-def test_added_and_changed_cases_are_reported(compare_selection: Compare) -> None:
+def test_diff_reports_added_and_changed_selection_cases_as_safe(
+    compare_selection: Compare,
+) -> None:
     archive_case, shelve_case = (
         "cases: [{message: archive it}]\n",
         "cases: [{message: shelve it}]\n",
@@ -213,7 +228,7 @@ def test_added_and_changed_cases_are_reported(compare_selection: Compare) -> Non
     ]
 
 
-def test_workspace_without_cases_builds_no_ranking(
+def test_diff_of_a_project_without_selection_cases_builds_no_ranking(
     compare_selection: Compare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
@@ -227,7 +242,7 @@ def test_workspace_without_cases_builds_no_ranking(
     monkeypatch.undo()
 
 
-def test_opposite_selection_rules_exist() -> None:
+def test_diff_rules_of_selection_cases_have_opposite_rules() -> None:
     known = [
         rule
         for id_, rule in load_change_rules(()).items()

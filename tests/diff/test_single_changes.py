@@ -1,4 +1,4 @@
-"""Kinds and grades of single changes, in both directions."""
+"""Kinds and grades that `toolcast diff` reports for single changes, in both directions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ CASES = load_single_changes()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_single_change_has_expected_kinds_and_grades(case: SingleChange) -> None:
+def test_diff_reports_each_single_spec_change_with_the_expected_kinds_and_grades(
+    case: SingleChange,
+) -> None:
     """Each change also has a message, a path, a location and a unique fingerprint."""
     rules = load_change_rules(EXTENSIONS)
     changes = case.comparison.changes
@@ -40,7 +42,7 @@ def test_single_change_has_expected_kinds_and_grades(case: SingleChange) -> None
         assert change.location.file and change.location.line
 
 
-def test_message_about_plural_field_has_plural_verb() -> None:
+def test_diff_message_about_a_plural_field_has_a_plural_verb() -> None:
     messages = [c.message for case in CASES for c in case.comparison.changes]
     plural = re.compile(r"the (icons|seconds|bytes|values|folders)\b[^;]* (is|are) ")
     verbs = [match[2] for message in messages if (match := plural.match(message))]
@@ -51,7 +53,9 @@ ENTRIES = ("tool/", "resource/", "prompt/")
 """Prefixes of the ids of added and removed entries."""
 
 
-def test_any_two_versions_can_be_compared_in_both_directions() -> None:
+def test_diff_compares_any_two_projects_with_opposite_changes_in_both_directions() -> (
+    None
+):
     """Changes in one comparison do not hide each other and are not repeated."""
     randomizer = random.Random(0)
     rules = load_change_rules(EXTENSIONS)

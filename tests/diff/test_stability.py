@@ -1,4 +1,4 @@
-"""Effects of stability and announced removal dates on the grades of changes."""
+"""Effects of stability and announced removal dates on the grades of `toolcast diff`."""
 
 from __future__ import annotations
 
@@ -67,13 +67,16 @@ def get_removal_grades(
         ("stability: draft\n", "safe safe safe risky"),
     ],
 )
-def test_removal_grades_depend_on_tool_stability(
+def test_diff_grades_of_a_removed_tool_depend_on_its_stability(
     compare_versions: Compare, spec: str, grades: str
 ) -> None:
+    """Stability is draft, beta or stable."""
     assert get_removal_grades(compare_versions, spec) == {"tool/removed": grades}
 
 
-def test_toolset_stability_is_the_default_for_tools(compare_versions: Compare) -> None:
+def test_diff_grades_tools_without_stability_by_the_toolsets_stability(
+    compare_versions: Compare,
+) -> None:
     drafts = "stability: draft\n", "stability: draft\n"
     assert get_removal_grades(compare_versions, "", *drafts) == {
         "tool/removed": "safe safe safe risky"
@@ -84,7 +87,9 @@ def test_toolset_stability_is_the_default_for_tools(compare_versions: Compare) -
     }
 
 
-def test_renamed_tool_is_graded_by_its_old_stability(compare_versions: Compare) -> None:
+def test_diff_grades_a_renamed_tool_by_its_old_stability(
+    compare_versions: Compare,
+) -> None:
     changes = compare_versions(
         {"old_note": NOTE + "stability: stable\n"},
         {"note": NOTE + "stability: draft\n"},
@@ -105,14 +110,18 @@ def test_renamed_tool_is_graded_by_its_old_stability(compare_versions: Compare) 
     assert reasons["tool/renamed-without-previous-name"] == "the tool was a draft"
 
 
-def test_lowered_toolset_stability_is_risky(compare_versions: Compare) -> None:
+def test_diff_grades_a_lowered_toolset_stability_as_risky_for_calls_and_code(
+    compare_versions: Compare,
+) -> None:
     tools = {"note": NOTE}
     changes = compare_versions(tools, tools, "stability: beta\n", "stability: draft\n")
     assert get_grades(changes) == {"toolset.stability/lowered": "risky safe risky safe"}
     assert changes[0].message == "the toolset is `draft`, was `beta`"
 
 
-def test_toolset_change_is_graded_by_stablest_tool(compare_versions: Compare) -> None:
+def test_diff_grades_a_toolset_change_by_its_most_stable_tool(
+    compare_versions: Compare,
+) -> None:
     beta, clients = "stability: beta\n", "clients: {%s: {allow: '*', deny: []}}\n"
     toolsets = [
         f"stability: draft\n{clients.replace('%s', name)}" for name in ("a", "b")
@@ -140,7 +149,7 @@ def test_toolset_change_is_graded_by_stablest_tool(compare_versions: Compare) ->
         ("", "tool/removed"),
     ],
 )
-def test_removal_on_or_after_the_announced_date_is_not_breaking(
+def test_diff_grades_a_removal_not_before_its_announced_date_as_not_breaking(
     compare_versions: Compare, day: str, rule: str
 ) -> None:
     removal = f', removal: "{day}"' if day else ""

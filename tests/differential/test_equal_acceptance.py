@@ -99,7 +99,7 @@ def keyword_toolset(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(value=json_values)
-def test_validation_agrees_with_the_oracle_for_any_value(
+def test_runtime_validation_accepts_what_jsonschema_accepts_for_random_values(
     value: Any,
     keyword_toolset: tuple[Any, list[Any]],
     build_oracle: Callable[[Any], Callable[[Any], bool]],
@@ -148,7 +148,7 @@ VALUES: tuple[Any, ...] = (
 )
 
 
-def test_every_interface_accepts_the_same_values_for_each_keyword(
+def test_registry_mcp_langchain_and_cli_accept_the_same_values_for_each_keyword(
     keyword_toolset: tuple[Any, list[Any]],
 ) -> None:
     verdicts, cases = keyword_toolset
@@ -162,7 +162,7 @@ def test_every_interface_accepts_the_same_values_for_each_keyword(
     assert 40 < valid < len(calls) - 40
 
 
-def test_every_interface_accepts_the_same_arguments_for_real_functions(
+def test_registry_mcp_langchain_and_cli_accept_the_same_arguments_of_real_tools(
     function_cases: list[Any], build_toolset: Callable[[Any], Any]
 ) -> None:
     verdicts = build_toolset(function_cases)
@@ -171,7 +171,7 @@ def test_every_interface_accepts_the_same_arguments_for_real_functions(
     assert 0 < valid < len(calls)
 
 
-def test_validation_agrees_with_the_oracle_for_own_specs(
+def test_runtime_validation_accepts_what_jsonschema_accepts_for_the_example_specs(
     build_toolset: Callable[[Any], Any],
     make_case: Any,
     build_oracle: Callable[[Any], Callable[[Any], bool]],
@@ -193,7 +193,7 @@ def test_validation_agrees_with_the_oracle_for_own_specs(
                         assert bool(problems) != is_valid(arguments), (tool, arguments)
 
 
-def test_every_interface_asserts_formats_only_if_enabled(
+def test_registry_mcp_langchain_and_cli_assert_json_schema_formats_only_if_enabled(
     build_toolset: Callable[[Any], Any], make_case: Any
 ) -> None:
     """Error messages are those of validation."""

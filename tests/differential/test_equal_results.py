@@ -243,7 +243,7 @@ both_protocols = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
 @both_protocols
 @pytest.mark.parametrize("name", JSON_RESULTS)
-def test_result_is_the_same_json_in_every_interface(
+def test_tool_result_is_the_same_json_in_registry_mcp_cli_and_langchain(
     interfaces: Interfaces, name: str, mode: str
 ) -> None:
     result = interfaces.registry(name).result
@@ -270,7 +270,7 @@ def has_only_json_types(value: Any) -> bool:
 @pytest.mark.rows(24)
 @both_protocols
 @pytest.mark.parametrize("name", ERRORS)
-def test_invalid_result_is_the_same_tool_error_in_every_interface(
+def test_failed_or_invalid_result_is_the_same_error_in_registry_mcp_cli_and_langchain(
     interfaces: Interfaces, name: str, mode: str
 ) -> None:
     error = interfaces.registry(name).error
@@ -287,7 +287,7 @@ def test_invalid_result_is_the_same_tool_error_in_every_interface(
 
 
 @both_protocols
-def test_content_blocks_are_returned_by_every_interface(
+def test_mcp_content_blocks_are_returned_by_registry_mcp_and_langchain(
     interfaces: Interfaces, mode: str
 ) -> None:
     blocks = interfaces.registry("blocks").content
@@ -326,6 +326,8 @@ def test_content_blocks_are_returned_by_every_interface(
     assert interfaces.tool.invoke({"name": "blocks"}) == expected
 
 
-def test_error_value_that_is_not_a_string_is_converted(interfaces: Interfaces) -> None:
+def test_tool_error_of_a_type_other_than_string_is_converted_to_string(
+    interfaces: Interfaces,
+) -> None:
     error = interfaces.registry("error_object").error
     assert error == "<class 'handlers.toy.Note'>"

@@ -142,7 +142,9 @@ PATTERNS = [
 @pytest.mark.parametrize(
     "text", ["a" * 40 + "!", "x" * 40 + "?!", "a" * 500 + "!"], ids=len
 )
-def test_slow_pattern_is_stopped(pattern: str, text: str) -> None:
+def test_validation_stops_a_json_schema_pattern_with_exponential_backtracking(
+    pattern: str, text: str
+) -> None:
     problems, seconds = validate(param(type="string", pattern=pattern), {"a": text})
     assert problems
     assert seconds < 0.5  # unlimited backtracking needs minutes
@@ -163,7 +165,9 @@ LARGE: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize("case", LARGE)
-def test_large_arguments_are_rejected_with_a_short_message(case: str) -> None:
+def test_validation_rejects_large_arguments_quickly_with_a_short_message(
+    case: str,
+) -> None:
     schema, arguments = LARGE[case]
     problems, seconds = validate(schema, arguments)
     assert problems
@@ -173,7 +177,9 @@ def test_large_arguments_are_rejected_with_a_short_message(case: str) -> None:
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("case", MULTIPLYING)
-def test_exponential_schema_is_rejected_in_bounded_time(case: str) -> None:
+def test_validation_by_a_schema_of_exponential_cost_ends_in_bounded_time(
+    case: str,
+) -> None:
     schema, arguments = MULTIPLYING[case]
     arguments = nest(60, 7) if arguments is None else arguments
     problems, seconds = validate(schema, arguments)
@@ -181,7 +187,7 @@ def test_exponential_schema_is_rejected_in_bounded_time(case: str) -> None:
     assert seconds < 0.5
 
 
-def test_problem_in_a_deep_value_is_reported_with_its_path() -> None:
+def test_validation_reports_a_problem_in_a_value_60_levels_deep_with_its_path() -> None:
     problems, _ = validate(TREE, nest(60, 7))
     assert problems == [f"`{'.'.join('a' * 60)}` must be an object"]
     assert validate(CHOICE, nest(2, {"k": "bad"}))[0]
@@ -201,19 +207,21 @@ def test_problem_in_a_deep_value_is_reported_with_its_path() -> None:
     ],
     ids=lambda value: str(value)[:20] if isinstance(value, str) else None,
 )
-def test_value_that_is_not_json_is_always_rejected(value: Any, word: str) -> None:
+def test_validation_rejects_arguments_that_are_not_json_values(
+    value: Any, word: str
+) -> None:
     problems, _ = validate(param(), {"a": value})
     assert len(problems) == 1
     assert word in problems[0]
 
 
-def test_recursive_value_is_rejected() -> None:
+def test_measure_value_reports_a_list_that_contains_itself() -> None:
     value: list[Any] = []
     value += [value, value]
     assert measure_value(value).problem
 
 
-def test_values_within_the_depth_limit_are_accepted() -> None:
+def test_validation_accepts_arguments_within_the_depth_limit() -> None:
     assert validate(TREE, nest(MAX_LEVELS - 2, {}))[0] == []
     assert validate(CHOICE, nest(1, {"k": "and", "a": {"k": "or"}}))[0] == []
 
@@ -226,8 +234,10 @@ def toolset(build_toolset: Callable[[Any], Any], make_case: Any) -> Any:
     )
 
 
-def test_deeply_nested_arguments_are_rejected(toolset: Any) -> None:
-    """Registry, LangChain and CLI reject 500 levels; MCP accepts 150."""
+def test_arguments_500_levels_deep_are_rejected_by_registry_langchain_and_cli(
+    toolset: Any,
+) -> None:
+    """MCP is tested with 150 levels, which it accepts."""
     deep = nest(500, {})
     for call in (toolset.call, toolset.langchain, toolset.cli):
         assert call("tree", deep) is False
@@ -235,7 +245,9 @@ def test_deeply_nested_arguments_are_rejected(toolset: Any) -> None:
     assert toolset.mcp([("tree", nest(50, {})), ("tree", nest(150, {}))]) == [True] * 2
 
 
-def test_long_text_is_accepted_by_every_interface(toolset: Any) -> None:
+def test_string_argument_of_1000000_characters_is_accepted_by_every_interface(
+    toolset: Any,
+) -> None:
     text = {"a": "x" * 1_000_000}
     assert toolset.call("text", text) and toolset.langchain("text", text)
     assert toolset.cli("text", text)
@@ -245,7 +257,7 @@ def test_long_text_is_accepted_by_every_interface(toolset: Any) -> None:
     ]
 
 
-def test_deep_json_in_cli_arguments_is_a_usage_error(toolset: Any) -> None:
+def test_cli_arguments_option_with_too_deep_json_is_a_usage_error(toolset: Any) -> None:
     import importlib
 
     from click.testing import CliRunner
@@ -260,7 +272,9 @@ def test_deep_json_in_cli_arguments_is_a_usage_error(toolset: Any) -> None:
 
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf", "allOf"])
 @pytest.mark.parametrize("levels", [17, 60])
-def test_exponential_references_are_rejected(keyword: str, levels: int) -> None:
+def test_validation_by_refs_that_multiply_exponentially_is_rejected(
+    keyword: str, levels: int
+) -> None:
     problems, seconds = validate(fan_out(keyword, levels), {"a": 7})
     assert problems == [
         "the value cannot be checked: the tool's schema cannot be applied"

@@ -1,4 +1,4 @@
-"""Patterns have the semantics of ECMA-262, except for the differences in docs/runtime.md."""
+"""JSON Schema `pattern` has the semantics of ECMA-262, except for the documented differences."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def matches(pattern: str, text: str) -> bool:
 
 
 @pytest.mark.parametrize(("pattern", "text", "is_match"), DIFFERENT_IN_PYTHON)
-def test_pattern_that_differs_in_python_matches_as_in_ecma_262(
+def test_json_schema_pattern_that_python_reads_differently_matches_as_in_ecma_262(
     pattern: str, text: str, is_match: bool
 ) -> None:
     assert matches(pattern, text) is is_match
@@ -53,7 +53,7 @@ def test_pattern_that_differs_in_python_matches_as_in_ecma_262(
 
 
 @pytest.mark.parametrize(("pattern", "text", "is_match"), INVALID_IN_PYTHON)
-def test_pattern_that_python_rejects_matches_as_in_ecma_262(
+def test_json_schema_pattern_that_python_rejects_matches_as_in_ecma_262(
     pattern: str, text: str, is_match: bool
 ) -> None:
     assert matches(pattern, text) is is_match
@@ -62,12 +62,12 @@ def test_pattern_that_python_rejects_matches_as_in_ecma_262(
 
 
 @pytest.mark.parametrize(("pattern", "text", "is_match"), DIFFERENT_FROM_ECMA)
-def test_pattern_differs_from_ecma_262_as_documented(
+def test_json_schema_pattern_differs_from_ecma_262_only_as_documented(
     pattern: str, text: str, is_match: bool
 ) -> None:
     assert matches(pattern, text) is is_match
 
 
 @pytest.mark.parametrize("pattern", REFUSED)
-def test_invalid_pattern_matches_no_value(pattern: str) -> None:
+def test_invalid_json_schema_pattern_matches_no_value(pattern: str) -> None:
     assert not matches(pattern, "a")

@@ -72,7 +72,7 @@ def build_mutants(
             yield mutant
 
 
-def test_validation_agrees_with_jsonschema_for_instances_and_mutants(
+def test_generated_validation_agrees_with_jsonschema_for_instances_and_mutants(
     function_cases: list[Any],
     build_toolset: Callable[[Any], Any],
     build_oracle: Callable[[Any], Callable[[Any], bool]],

@@ -76,7 +76,7 @@ def _read_pointer_position() -> tuple[int, int]:
     return int(fields[0].removeprefix("x:")), int(fields[1].removeprefix("y:"))
 
 
-def test_status_reports_the_display_name_and_size(display: str) -> None:
+def test_desktop_status_returns_the_display_name_and_size(display: str) -> None:
     assert desktop.desktop_status() == {
         "available": True,
         "display": display,
@@ -86,7 +86,7 @@ def test_status_reports_the_display_name_and_size(display: str) -> None:
     }
 
 
-def test_typed_text_with_shell_characters_arrives_unchanged(
+def test_desktop_type_types_shell_characters_into_a_window_unchanged(
     window_input: Path,
 ) -> None:
     text = "--help $(id) `id` 'quoted' \"a\\b\"; %s #1"
@@ -95,20 +95,20 @@ def test_typed_text_with_shell_characters_arrives_unchanged(
     wait_until(lambda: window_input.read_text() == f"{text}\n", window_input.read_text)
 
 
-def test_keys_and_chords_are_pressed_in_order(window_input: Path) -> None:
+def test_desktop_key_presses_keys_and_chords_in_order(window_input: Path) -> None:
     result = desktop.desktop_key(keys="a shift+b BackSpace c Return")
     assert result["pressed"] == ["a", "shift+b", "BackSpace", "c", "Return"]
     wait_until(lambda: window_input.read_text() == "ac\n", window_input.read_text)
 
 
-def test_click_moves_the_pointer_to_the_exact_pixel() -> None:
+def test_desktop_click_moves_the_pointer_to_the_exact_pixel() -> None:
     for position in ((320, 240), (320, 240), (0, 0), (639, 479)):
         desktop.desktop_click(x=position[0], y=position[1], button=3)
         assert _read_pointer_position() == position
 
 
 @pytest.mark.parametrize("position", [(640, 0), (0, 480), (-1, 0)])
-def test_click_outside_the_display_raises_and_does_not_move_the_pointer(
+def test_desktop_click_outside_the_display_raises_and_does_not_move_the_pointer(
     position: tuple[int, int],
 ) -> None:
     before = _read_pointer_position()
@@ -117,7 +117,7 @@ def test_click_outside_the_display_raises_and_does_not_move_the_pointer(
     assert _read_pointer_position() == before
 
 
-def test_screenshot_shows_changes_and_is_saved_without_overwriting(
+def test_desktop_screenshot_shows_changes_and_is_saved_without_overwriting(
     window_input: Path, tmp_path: Path
 ) -> None:
     before = desktop.desktop_screenshot()
@@ -139,12 +139,14 @@ def test_screenshot_shows_changes_and_is_saved_without_overwriting(
 @pytest.mark.parametrize(
     "path", ["../out.png", "/tmp/out.png", "picture.txt", ".", "a\0.png"]
 )
-def test_screenshot_path_must_be_a_png_inside_the_screenshot_folder(path: str) -> None:
+def test_desktop_screenshot_path_must_be_a_png_inside_the_screenshot_folder(
+    path: str,
+) -> None:
     with pytest.raises(ToolError, match=r"is not a \.png file below"):
         desktop.desktop_screenshot(path=path)
 
 
-def test_open_url_starts_the_configured_browser_with_the_exact_url(
+def test_desktop_open_url_starts_the_configured_browser_with_the_exact_url(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = tmp_path / "browser"
@@ -164,12 +166,14 @@ def test_open_url_starts_the_configured_browser_with_the_exact_url(
 @pytest.mark.parametrize(
     "url", ["file:///etc/passwd", "javascript:alert(1)", "--help", "https://", ""]
 )
-def test_open_url_refuses_anything_but_http_and_https_urls(url: str) -> None:
+def test_desktop_open_url_raises_for_urls_that_are_not_http_or_https(url: str) -> None:
     with pytest.raises(ToolError, match="not an http or https URL"):
         desktop.desktop_open_url(url=url)
 
 
-def test_failing_or_missing_browser_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_desktop_open_url_raises_if_the_browser_fails_or_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("MOLECULE_BROWSER", "false")
     with pytest.raises(ToolError, match="false ended with exit code 1"):
         desktop.desktop_open_url(url="https://example.org/")
@@ -179,17 +183,19 @@ def test_failing_or_missing_browser_raises(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("keys", ["NoSuchKey", "ctrl+NoSuchKey"])
-def test_unknown_key_name_raises(keys: str) -> None:
+def test_desktop_key_raises_for_an_unknown_key_name(keys: str) -> None:
     with pytest.raises(ToolError, match="No such key name"):
         desktop.desktop_key(keys=keys)
 
 
-def test_text_that_would_take_100_seconds_to_type_is_refused() -> None:
+def test_desktop_type_refuses_text_that_would_take_100_seconds_to_type() -> None:
     with pytest.raises(ToolError, match="would take 100 seconds"):
         desktop.desktop_type(text="x" * 100, delay_ms=1000)
 
 
-def test_tools_report_missing_display_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_desktop_tools_raise_without_the_environment_variable_display(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("DISPLAY")
     status = desktop.desktop_status()
     assert not status["available"]
@@ -205,7 +211,7 @@ def test_tools_report_missing_display_variable(monkeypatch: pytest.MonkeyPatch) 
             call_tool()
 
 
-def test_status_reports_an_unresponsive_display_as_unavailable(
+def test_desktop_status_reports_an_unresponsive_display_as_unavailable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DISPLAY", ":64999")

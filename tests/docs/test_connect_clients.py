@@ -33,7 +33,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "my-tools"
 
 
-def test_documented_stdio_command_starts_a_working_server(
+def test_docs_mcp_client_configuration_starts_a_working_stdio_server(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(project))
@@ -50,7 +50,9 @@ def test_documented_stdio_command_starts_a_working_server(
     assert result.stdout.startswith("words: 2\n"), result.stderr
 
 
-def test_documented_urls_and_variables_match_the_server(project: Path) -> None:
+def test_docs_mcp_client_configurations_have_the_servers_urls_and_variables(
+    project: Path,
+) -> None:
     server = (project / "generated/my_tools/mcp_server.py").read_text("utf-8")
     assert 'path="/mcp/"' in server
     variables = re.findall(r'_variable="(\w+)"', server)

@@ -51,7 +51,9 @@ def test_committed_generated_docs_pages_are_up_to_date() -> None:
     assert outdated == [], "run `python docs/build.py`"
 
 
-def test_changes_page_lists_every_change_family_and_audience() -> None:
+def test_docs_page_on_changes_lists_every_family_and_audience_of_toolcast_diff() -> (
+    None
+):
     from toolcast.diff.change import AUDIENCES
     from toolcast.diff.comparison import load_change_rules
 
@@ -63,7 +65,7 @@ def test_changes_page_lists_every_change_family_and_audience() -> None:
     assert all(f"| `{id_}` |" in tables for id_ in load_change_rules(()))
 
 
-def test_docs_have_exactly_one_page_for_each_built_in_target() -> None:
+def test_docs_have_exactly_one_page_for_each_built_in_generator_target() -> None:
     from toolcast.targets.table import BUILT_IN
 
     written = {page.stem for page in (DOCS / "targets").glob("*.md")}
@@ -77,7 +79,9 @@ def test_docs_index_links_every_top_level_page() -> None:
 
 
 @pytest.mark.parametrize("page", CORE, ids=lambda page: str(page.relative_to(ROOT)))
-def test_core_pages_do_not_mention_the_letta_extension(page: Path) -> None:
+def test_docs_pages_other_than_those_on_extensions_do_not_mention_letta(
+    page: Path,
+) -> None:
     if page.name not in PAGES_ABOUT_LETTA:
         assert not re.findall(r".*letta.*", page.read_text("utf-8"), re.I)
 
@@ -94,7 +98,7 @@ def read_package_names(title: str) -> list[str]:
     return re.findall(r"^\| `(\w+)` \|", table, re.M)
 
 
-def test_architecture_page_and_diagram_list_every_package() -> None:
+def test_docs_architecture_page_and_diagram_list_every_python_package() -> None:
     generator = list_packages(ROOT / "generator" / "toolcast")
     package = ROOT / "runtime" / "toolcast_runtime"
     named = read_package_names("Packages of the runtime")
@@ -110,7 +114,7 @@ def test_architecture_page_and_diagram_list_every_package() -> None:
     assert sorted(drawn) == sorted([*generator, *named])
 
 
-def test_architecture_page_lists_generator_packages_in_import_order() -> None:
+def test_docs_architecture_page_lists_generator_packages_in_import_order() -> None:
     order = read_package_names("Packages of the generator")
     assert_none(
         f"{package} may import {other}, which is listed after it"
@@ -120,7 +124,7 @@ def test_architecture_page_lists_generator_packages_in_import_order() -> None:
     )
 
 
-def test_runtime_page_lists_the_dependencies_in_its_pyproject() -> None:
+def test_docs_runtime_page_lists_the_dependencies_in_the_runtimes_pyproject() -> None:
     text = (ROOT / "runtime" / "pyproject.toml").read_text("utf-8")
     project = tomllib.loads(text)["project"]
     needed = {"": project["dependencies"], **project["optional-dependencies"]}
@@ -137,7 +141,7 @@ def test_runtime_page_lists_the_dependencies_in_its_pyproject() -> None:
     }
 
 
-def test_public_names_in_runtime_page_exist_in_their_modules() -> None:
+def test_docs_runtime_page_lists_public_names_that_exist_in_their_modules() -> None:
     page = (DOCS / "runtime.md").read_text("utf-8")
     table = page.partition("## Public names\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `(toolcast_runtime[\w.]*)` \| (.*?) \|$", table, re.M)
@@ -164,7 +168,7 @@ def find_anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_relative_links_have_an_existing_file_and_heading(name: str) -> None:
+def test_docs_relative_links_have_an_existing_file_and_heading(name: str) -> None:
     page = ROOT / name
     text = read_prose(page)
     links = re.findall(r"\]\(([^)\s]+)\)", text)
@@ -180,7 +184,7 @@ def test_relative_links_have_an_existing_file_and_heading(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_code_excerpts_match_their_source_files(name: str) -> None:
+def test_docs_code_excerpts_match_their_source_files(name: str) -> None:
     """Each block after `<!-- from: PATH -->` is in that file; `...` marks omitted lines."""
     text = (ROOT / name).read_text(encoding="utf-8")
     for path, block in re.findall(

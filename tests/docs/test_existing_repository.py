@@ -17,7 +17,9 @@ HEADING = "## Add Toolcast to an existing repository"
 
 
 @pytest.mark.slow
-def test_documented_settings_generate_a_server_in_a_src_package(tmp_path: Path) -> None:
+def test_docs_settings_for_a_src_layout_generate_a_working_server(
+    tmp_path: Path,
+) -> None:
     page = (ROOT / "docs/outputs.md").read_text("utf-8")
     section = page.split(HEADING)[1].split("\n## ")[0]
     blocks = dict(re.findall(r"```(yaml|toml)\n(.*?)```", section, re.S))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.docs.page_steps import follow_page
+from tests.thread_server import serve_in_threads
 
 PAGE = (Path(__file__).parents[2] / "docs/provider-sdks.md").read_text("utf-8")
 ARGUMENTS = {"text": "a rose is a rose"}
@@ -107,19 +107,12 @@ def provider() -> Iterator[tuple[str, dict[str, list[str]]]]:
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, *arguments: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Provider) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", received
-        server.shutdown()
-        thread.join()
+    with serve_in_threads(Provider) as url:
+        yield url, received
 
 
 @pytest.mark.slow
-def test_each_provider_example_sends_the_tool_and_its_result(
+def test_docs_example_of_each_model_providers_sdk_sends_the_tool_and_its_result(
     provider: tuple[str, dict[str, list[str]]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -30,7 +30,9 @@ def read_line_counts() -> dict[str, int]:
     return {name: int(lines.replace(",", "")) for name, lines in rows}
 
 
-def test_documented_line_counts_are_within_10_percent_or_50_lines() -> None:
+def test_docs_line_counts_of_runtime_packages_are_within_10_percent_or_50_lines() -> (
+    None
+):
     for name, lines in read_line_counts().items():
         files = [*(RUNTIME / name).rglob("*.py"), *RUNTIME.glob(f"{name}.py")]
         actual = sum(file.read_bytes().count(b"\n") for file in files)
@@ -39,7 +41,7 @@ def test_documented_line_counts_are_within_10_percent_or_50_lines() -> None:
     assert abs(int(thousands) * 1000 - sum(read_line_counts().values())) <= 600
 
 
-def test_stdio_call_imports_only_the_documented_runtime_packages(
+def test_stdio_mcp_server_call_imports_only_the_documented_runtime_packages(
     make_project: Callable[..., Project],
 ) -> None:
     project = make_project(

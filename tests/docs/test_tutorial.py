@@ -19,7 +19,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.slow
-def test_tutorial_commands_succeed_and_wheel_has_all_files(tmp_path: Path) -> None:
+def test_docs_tutorial_commands_succeed_and_build_a_wheel_with_all_files(
+    tmp_path: Path,
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     page = (DOCS / "tutorial.md").read_text("utf-8").replace("8123", port)
@@ -36,13 +38,13 @@ def test_tutorial_commands_succeed_and_wheel_has_all_files(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_quickstart_commands_succeed_in_an_empty_folder(tmp_path: Path) -> None:
+def test_docs_quickstart_commands_succeed_in_an_empty_folder(tmp_path: Path) -> None:
     page = (DOCS / "quickstart.md").read_text("utf-8")
     assert follow_page(page, tmp_path) == len(re.findall(r"^```sh$", page, re.M)) - 1
 
 
 @pytest.mark.slow
-def test_testing_page_commands_succeed_in_a_new_project(tmp_path: Path) -> None:
+def test_docs_testing_page_commands_succeed_in_a_new_project(tmp_path: Path) -> None:
     for folder, command in (
         (tmp_path, "init my-tools"),
         (tmp_path / "my-tools", "generate"),
@@ -55,7 +57,9 @@ def test_testing_page_commands_succeed_in_a_new_project(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_templates_page_commands_and_generated_tests_succeed(tmp_path: Path) -> None:
+def test_docs_templates_page_commands_and_generated_tests_succeed(
+    tmp_path: Path,
+) -> None:
     page = (DOCS / "templates.md").read_text("utf-8")
     assert follow_page(page, tmp_path) == len(re.findall(r"^```sh$", page, re.M))
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]

@@ -57,7 +57,7 @@ def test_upgrading_page_shows_the_real_error_for_a_newer_runtime_level() -> None
     assert f"```text\n{error.value}\n```" in PAGE
 
 
-def test_check_reports_files_generated_by_a_newer_version(
+def test_toolcast_check_reports_files_generated_by_a_newer_toolcast(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project({"gone": GONE}, toolset=TOOLSET, handlers=HANDLERS)
@@ -70,7 +70,9 @@ def test_check_reports_files_generated_by_a_newer_version(
     assert f"{finding} a newer version of Toolcast" in result.stderr
 
 
-def test_upgrading_page_has_the_ledger_schema_version(tmp_path: Path) -> None:
+def test_docs_upgrading_page_states_the_ledgers_database_schema_version(
+    tmp_path: Path,
+) -> None:
     assert f"have a version, now {VERSION}. A runtime" in PAGE
     open_connection(tmp_path / "ledger.sqlite3").close()
     code = re.findall(r'^python -c "(.*)"$', PAGE, re.M)
@@ -82,7 +84,9 @@ def test_upgrading_page_has_the_ledger_schema_version(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_upgrade_to_same_version_leaves_project_unchanged(tmp_path: Path) -> None:
+def test_docs_upgrading_commands_leave_a_project_of_the_same_version_unchanged(
+    tmp_path: Path,
+) -> None:
     """The first commands of the page leave no difference in `git status`."""
     begin = (
         "toolcast init my-tools\ncd my-tools\ntoolcast generate\ngit init -q\n"
@@ -106,7 +110,7 @@ def test_upgrade_to_same_version_leaves_project_unchanged(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_old_and_new_processes_answer_calls_written_for_the_other_version(
+def test_server_processes_before_and_after_an_upgrade_answer_each_others_calls(
     make_project: Callable[..., Any],
 ) -> None:
     """New code refuses only removed tools; old code refuses new arguments and tools."""

@@ -71,7 +71,7 @@ def find_source(page_path: str) -> Path:
 
 
 @pytest.mark.slow
-def test_site_build_fails_and_reports_each_broken_link(tmp_path: Path) -> None:
+def test_docs_site_build_fails_and_reports_each_broken_link(tmp_path: Path) -> None:
     targets = ("missing.md", "#missing", "rules.md#missing", "../SECURITY.md#missing")
     for entry in ROOT.iterdir():
         if entry.name != "docs":
@@ -84,7 +84,7 @@ def test_site_build_fails_and_reports_each_broken_link(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_site_pages_load_no_resources_from_other_hosts(
+def test_docs_site_pages_load_no_resources_from_other_hosts(
     pages: dict[str, Element],
 ) -> None:
     addresses = {
@@ -98,7 +98,7 @@ def test_site_pages_load_no_resources_from_other_hosts(
 
 
 @pytest.mark.slow
-def test_site_links_to_repository_files_point_to_existing_files(
+def test_docs_site_links_to_repository_files_point_to_existing_files(
     pages: dict[str, Element],
 ) -> None:
     repository_url = yaml.safe_load((ROOT / SETTINGS).read_text("utf-8"))["repo_url"]
@@ -113,7 +113,9 @@ def test_site_links_to_repository_files_point_to_existing_files(
 
 
 @pytest.mark.slow
-def test_site_contains_every_docs_page_and_rule_page(pages: dict[str, Element]) -> None:
+def test_docs_site_contains_every_docs_page_and_rule_page(
+    pages: dict[str, Element],
+) -> None:
     docs = ROOT / "docs"
     expected = {p.relative_to(docs).with_suffix(".html") for p in docs.rglob("*.md")}
     # Rule pages keep their published URLs although their sources are in another folder.
@@ -123,14 +125,14 @@ def test_site_contains_every_docs_page_and_rule_page(pages: dict[str, Element]) 
 
 
 @pytest.mark.slow
-def test_site_menu_links_the_main_pages(pages: dict[str, Element]) -> None:
+def test_docs_site_menu_links_the_main_pages(pages: dict[str, Element]) -> None:
     linked = list_attributes(pages["rules/schema.html"], "href")
     for name in ("spec", "commands", "changes", "targets", "tutorial", "CONTRIBUTING"):
         assert f"../{name}.html" in linked
 
 
 @pytest.mark.slow
-def test_site_pages_have_the_same_elements_as_commonmark_rendering(
+def test_docs_site_pages_have_the_same_elements_as_commonmark_rendering(
     pages: dict[str, Element],
 ) -> None:
     """The site's Markdown parser predates CommonMark and misses some lists and blocks."""

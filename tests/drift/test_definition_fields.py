@@ -202,7 +202,9 @@ def _list_edits(project: Project) -> list[Edit]:
 
 
 @pytest.mark.slow
-def test_edit_to_any_definition_field_fails_a_generated_test(project: Project) -> None:
+def test_edit_of_any_field_of_a_generated_tool_definition_fails_a_generated_test(
+    project: Project,
+) -> None:
     edits = _list_edits(project)
     members = build_definition_fields()["members"]["tool"].values()
     assert {tuple(member.split(".")) for member in members} <= {

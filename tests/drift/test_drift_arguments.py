@@ -25,7 +25,7 @@ def list_tools() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("toolset", "tool", "client"), list(list_tools()))
-def test_every_advertised_parameter_reaches_the_handler(
+def test_every_parameter_in_a_tools_input_schema_is_accepted_by_its_handler(
     toolset: str, tool: Any, client: Any
 ) -> None:
     from toolcast_runtime import Tool
@@ -39,7 +39,7 @@ def test_every_advertised_parameter_reaches_the_handler(
 
 
 @pytest.mark.parametrize(("toolset", "tool", "client"), list(list_tools()))
-def test_missing_argument_is_an_error_and_the_handler_is_not_called(
+def test_call_tool_without_a_required_argument_fails_and_calls_no_handler(
     toolset: str, tool: Any, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry = importlib.import_module(f"generated.{toolset}.registry")
@@ -108,7 +108,7 @@ def drift_project(make_project: Callable[..., Any], names: tuple[str, ...]) -> A
     return project
 
 
-def test_argument_that_the_handler_no_longer_accepts_is_rejected(
+def test_argument_of_a_removed_handler_parameter_is_rejected_and_not_ignored(
     make_project: Callable[..., Any],
 ) -> None:
     """Ignoring the tenant would send a message to the wrong one."""

@@ -321,7 +321,7 @@ _SIMILAR_FAULTS = {
         for fault in FAULTS
     ],
 )
-def test_edited_output_is_reported_by_check_and_generated_tests(
+def test_hand_edit_of_a_generated_file_fails_toolcast_check_and_generated_tests(
     copy: Project, pytest_runner: ForkServer, fault: Fault
 ) -> None:
     copy.edit(fault.file, fault.old, fault.new)
@@ -339,7 +339,7 @@ def test_edited_output_is_reported_by_check_and_generated_tests(
         for number, fault in enumerate(f for f in FAULTS if f.tests == CHECK)
     ],
 )
-def test_generated_test_that_runs_check_reports_edited_output(
+def test_hand_edit_of_a_generated_file_fails_the_generated_test_that_runs_check(
     copy: Project, pytest_runner: ForkServer, fault: Fault
 ) -> None:
     copy.edit(fault.file, fault.old, fault.new)
@@ -394,7 +394,7 @@ def delete_every_tool(project: Project) -> str:
         pytest.param(delete_every_tool, marks=pytest.mark.slow),
     ],
 )
-def test_incomplete_or_foreign_tool_is_reported(
+def test_generated_tests_and_check_report_a_deleted_or_added_tool_file(
     copy: Project, pytest_runner: ForkServer, change_files: Callable[[Any], str]
 ) -> None:
     message = change_files(copy)
@@ -404,7 +404,7 @@ def test_incomplete_or_foreign_tool_is_reported(
     assert message in result.stdout
 
 
-def test_unchanged_outputs_pass_check_and_generated_tests(
+def test_unchanged_generated_files_pass_toolcast_check_and_generated_tests(
     copy: Project, pytest_runner: ForkServer
 ) -> None:
     checked = copy.toolcast("check")
@@ -414,7 +414,9 @@ def test_unchanged_outputs_pass_check_and_generated_tests(
         assert result.returncode == 0, result.stdout
 
 
-def test_check_reports_file_and_suggests_generate(copy: Project) -> None:
+def test_toolcast_check_reports_an_edited_generated_file_and_suggests_generate(
+    copy: Project,
+) -> None:
     copy.edit(f"{K}/mcp_server.py", 'name="kirishima"', 'name="k"')
     [finding] = list_output_findings(copy)
     assert finding["file"] == f"{K}/mcp_server.py"

@@ -363,12 +363,17 @@ def edited_output(copy: Project) -> str:
 @pytest.mark.parametrize(
     "message", [pytest.param(edit[-1], id=edit[0]) for edit in (*EDITS, *SHARED_EDITS)]
 )
-def test_hand_edit_fails_a_generated_test(edited_output: str, message: str) -> None:
+def test_hand_edit_of_a_generated_file_fails_a_generated_test_without_generator(
+    edited_output: str, message: str
+) -> None:
     assert message in edited_output
 
 
 @pytest.mark.slow
-def test_missing_specs_skip_tests_unless_required(copy: Project) -> None:
+def test_generated_tests_without_specs_are_skipped_unless_specs_are_required(
+    copy: Project,
+) -> None:
+    """`TOOLCAST_REQUIRE_SPECS` requires the specs."""
     (copy.root / "toolcast.yaml").rename(copy.root / "elsewhere.yaml")
     try:
         skipped = run_pytest(copy, "-k", "toolset_matches_spec")
@@ -382,7 +387,7 @@ def test_missing_specs_skip_tests_unless_required(copy: Project) -> None:
 
 
 @pytest.mark.slow
-def test_edited_resource_or_mcp_prompt_fails_a_generated_test(
+def test_hand_edit_of_an_mcp_resource_or_prompt_fails_a_generated_test(
     clinic_project: Path, tmp_path: Path
 ) -> None:
     project = Project(tmp_path / "copy")

@@ -152,7 +152,9 @@ INTERFACES = [
         for interface in INTERFACES
     ],
 )
-def test_undeclared_argument_is_rejected_by_name(interface: str, root: Path) -> None:
+def test_argument_that_the_input_schema_does_not_declare_is_rejected_by_name(
+    interface: str, root: Path
+) -> None:
     calls: Calls = [(tool, {"is_admin": True, "db": "evil"}) for tool in STRICT]
     others: Calls = [
         ("typed", {"is_admin": True}),
@@ -178,7 +180,7 @@ print([place for place, error in said.items() if "is not a parameter" not in (er
 """
 
 
-def test_hostile_argument_names_are_rejected(root: Path) -> None:
+def test_hostile_names_of_undeclared_arguments_are_rejected(root: Path) -> None:
     result = Project(root).run("-c", PROBE, json.dumps([STRICT, HOSTILE]))
     assert result.stdout == "[]\n", result.stdout + result.stderr
 
@@ -238,7 +240,9 @@ def keyword(x: Any = None) -> Any:
 
 
 @pytest.mark.parametrize("schema", DECLARING.values(), ids=DECLARING)
-def test_schema_keyword_that_declares_a_name_accepts_it(schema: dict[str, Any]) -> None:
+def test_argument_declared_by_any_json_schema_keyword_is_accepted_and_others_rejected(
+    schema: dict[str, Any],
+) -> None:
     declared = DeclaredNames(schema)
     assert declared.find_undeclared(["x", "db"]) == ["db"]
 
@@ -249,11 +253,13 @@ def test_schema_keyword_that_declares_a_name_accepts_it(schema: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("schema", NOT_DECLARING.values(), ids=NOT_DECLARING)
-def test_keyword_that_allows_a_name_does_not_declare_it(schema: dict[str, Any]) -> None:
+def test_json_schema_keyword_that_only_allows_a_property_does_not_declare_it(
+    schema: dict[str, Any],
+) -> None:
     assert DeclaredNames(schema).find_undeclared(["x" * 30, "x"]) == ["x" * 30, "x"]
 
 
-def test_handler_with_parameter_declared_by_reference_gets_keyword_arguments() -> None:
+def test_handler_gets_keyword_arguments_for_properties_behind_a_ref() -> None:
     schema = {"$ref": "#/$defs/more", "$defs": {"more": X}}
     adapter = HandlerAdapter(keyword, DeclaredNames(schema))
     assert not adapter.accepts_mapping

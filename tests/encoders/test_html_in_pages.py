@@ -40,7 +40,7 @@ targets:
 
 @pytest.mark.rows(12)
 @pytest.mark.parametrize("html", UNCLOSED)
-def test_unclosed_html_hides_no_tool_on_a_generated_page(
+def test_unclosed_html_in_tool_texts_hides_no_tool_on_a_generated_markdown_page(
     html: str, make_project: Callable[..., Any]
 ) -> None:
     quoted = json.dumps(html)

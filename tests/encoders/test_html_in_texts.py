@@ -122,7 +122,9 @@ def is_next_tool_visible(document: str) -> bool:
 @pytest.mark.parametrize(
     "template", ["{}", "text {}", "- {}", "> {}", "a\n\n{}\n\nb", "{} b"]
 )
-def test_unclosed_html_does_not_hide_the_next_tool(html: str, template: str) -> None:
+def test_markdown_encoder_escapes_unclosed_html_that_would_hide_the_next_tool(
+    html: str, template: str
+) -> None:
     text = template.format(html)
     assert is_next_tool_visible(page(text)), encode_block(text)
     line = text.replace("\n", " ")
@@ -130,7 +132,9 @@ def test_unclosed_html_does_not_hide_the_next_tool(html: str, template: str) -> 
 
 
 @pytest.mark.parametrize("html", UNCLOSED)
-def test_escaped_html_is_displayed_as_written(html: str) -> None:
+def test_markdown_encoder_escapes_unclosed_html_so_that_it_is_displayed_as_written(
+    html: str,
+) -> None:
     visible_text = "".join(
         text for _, text in list_visible_texts(page(f"see {html} there"))
     )
@@ -150,7 +154,7 @@ def test_escaped_html_is_displayed_as_written(html: str) -> None:
         "<i\tonclick='alert(1)'>here</i>",
     ],
 )
-def test_script_style_and_event_html_in_spec_texts_is_always_escaped(
+def test_markdown_encoder_escapes_script_style_and_event_html(
     html: str, template: str
 ) -> None:
     for document in (page(template.format(html)), bullets(template.format(html))):
@@ -162,13 +166,13 @@ def test_script_style_and_event_html_in_spec_texts_is_always_escaped(
 
 
 @pytest.mark.parametrize("text", CLOSED)
-def test_closed_html_is_unchanged(text: str) -> None:
+def test_markdown_encoder_leaves_closed_html_unchanged(text: str) -> None:
     assert str(encode_block(text)) == text
     assert str(encode_inline(text)) == text
     assert is_next_tool_visible(page(text)) and is_next_tool_visible(bullets(text))
 
 
-def test_html_in_code_is_unchanged_next_to_unclosed_html() -> None:
+def test_markdown_encoder_leaves_html_in_code_unchanged_next_to_unclosed_html() -> None:
     text = "Open <details> with `<details>`.\n\n```html\n<details>\n```"
     assert str(encode_block(text)) == text.replace("Open <", "Open \\<")
 
@@ -201,7 +205,9 @@ PIECES = st.lists(
 @example(["<!-- a note -->", "</ b"], "")
 @example(["<div>", "\n", "`", "<b hidden>", "`", "\n", "</div>"], "")
 @example(["`", "\n", "`", "<div hidden>", "`", "`"], " ")
-def test_combined_html_hides_no_other_tool(pieces: list[str], separator: str) -> None:
+def test_markdown_encoder_lets_no_combination_of_html_hide_the_next_tool(
+    pieces: list[str], separator: str
+) -> None:
     text = separator.join(pieces)
     assert is_next_tool_visible(page(text)), encode_block(text)
     line = " ".join(text.split())

@@ -63,7 +63,7 @@ PIECES = st.lists(
 @example("- a\n  ```\n# x")
 @example("- a\n  ```\ntext")
 @example("1. a\n   ~~~\n   code")
-def test_block_text_does_not_absorb_the_next_heading(text: str) -> None:
+def test_markdown_block_encoder_closes_texts_before_the_next_heading(text: str) -> None:
     document = f"### one\n\n{encode_block(text)}\n\n### two\n\nend\n"
     tokens = markdown_it.MarkdownIt("commonmark").parse(document)
     headings = [token for token in tokens if token.type == "heading_open"]
@@ -107,7 +107,9 @@ LABELS = st.lists(
 @example("[other]: https://example.org 'a title'")
 @example("- a\n\n  - b\n\n    [other]: z")
 @example("[\nother\n]:\nz")
-def test_text_defines_no_link_for_the_next_tool(text: str) -> None:
+def test_markdown_encoder_escapes_link_definitions_that_would_apply_to_other_tools(
+    text: str,
+) -> None:
     document = f"### one\n\n{encode_block(text)}\n\n### two\n\nUse [other] first.\n"
     assert (
         markdown_it.MarkdownIt("commonmark")
@@ -133,12 +135,14 @@ def test_text_defines_no_link_for_the_next_tool(text: str) -> None:
         "```\n[other]: z\n```",
     ],
 )
-def test_brackets_without_link_definitions_are_unchanged(text: str) -> None:
+def test_markdown_block_encoder_leaves_brackets_without_link_definitions_unchanged(
+    text: str,
+) -> None:
     assert str(encode_block(text)) == text
 
 
 @given(st.text(st.sampled_from("ab`\n* <#"), min_size=1))
-def test_name_is_encoded_as_one_code_span(name: str) -> None:
+def test_encode_code_span_encodes_a_name_as_one_markdown_code_span(name: str) -> None:
     tokens = markdown_it.MarkdownIt("commonmark").parse(
         f"- {encode_code_span(name)}: it\n"
     )

@@ -66,7 +66,9 @@ JSON = st.recursive(
 @example("\"\"\"'''\\")
 @example("\r\n\t\f\v")
 @example("{{ 7 }} # noqa \\N{DASH} %s {0}")
-def test_encoded_string_evaluates_to_the_text(text: str) -> None:
+def test_encode_string_returns_a_python_literal_that_evaluates_to_the_text(
+    text: str,
+) -> None:
     literal_ = encode_string(text)
     assert ast.literal_eval(literal_) == text
     assert len(literal_.splitlines()) == 1
@@ -74,21 +76,27 @@ def test_encoded_string_evaluates_to_the_text(text: str) -> None:
 
 
 @given(JSON)
-def test_encoded_value_evaluates_to_an_equal_value_with_its_types(value: Any) -> None:
+def test_encode_literal_returns_python_that_evaluates_to_the_value_with_its_types(
+    value: Any,
+) -> None:
     evaluated = ast.literal_eval(f"({encode_literal(value)})")
     assert repr(evaluated) == repr(value)
 
 
 @given(JSON)
 @limit_examples(150)
-def test_black_does_not_change_an_encoded_assignment(value: Any) -> None:
+def test_black_does_not_change_a_python_assignment_of_encode_literal(
+    value: Any,
+) -> None:
     source = f"VALUE = {encode_literal(value, 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(JSON, JSON)
 @limit_examples(150)
-def test_black_does_not_change_an_encoded_call(first: Any, second: Any) -> None:
+def test_black_does_not_change_a_python_call_with_encoded_arguments(
+    first: Any, second: Any
+) -> None:
     source = f"TOOL = Tool(\n    a={encode_literal(first, '    a=', ',')},\n"
     source += f"    b={encode_literal(second, '    b=', ',')},\n)\n"
     assert black.format_str(source, mode=MODE) == source
@@ -96,14 +104,18 @@ def test_black_does_not_change_an_encoded_call(first: Any, second: Any) -> None:
 
 @given(TEXTS, TEXTS)
 @limit_examples(150)
-def test_black_does_not_change_an_encoded_dictionary(key: str, value: str) -> None:
+def test_black_does_not_change_a_python_dictionary_of_encode_literal(
+    key: str, value: str
+) -> None:
     source = f"VALUE = {encode_literal({key: value, 'more': [value]}, 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(st.lists(TEXTS, max_size=5))
 @limit_examples(150)
-def test_encoded_tuple_is_equal_and_unchanged_by_black(values: list[str]) -> None:
+def test_encode_literal_returns_an_equal_python_tuple_that_black_does_not_change(
+    values: list[str],
+) -> None:
     source = f"VALUE = {encode_literal(tuple(values), 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
     assert ast.literal_eval(f"({encode_literal(tuple(values))})") == tuple(values)
@@ -124,7 +136,9 @@ TYPES = st.recursive(
 
 @given(st.dictionaries(NAMES, TYPES, max_size=5), st.booleans())
 @limit_examples(150)
-def test_black_does_not_change_encoded_types(fields: Any, required: bool) -> None:
+def test_black_does_not_change_encoded_python_type_annotations(
+    fields: Any, required: bool
+) -> None:
     fields = {k: v for k, v in fields.items() if not keyword.iskeyword(k)}
     rows = [
         f"    {name}: {encode_annotation(type_, f'    {name}: ')}"
@@ -151,7 +165,9 @@ def test_black_does_not_change_encoded_types(fields: Any, required: bool) -> Non
 
 
 @pytest.mark.parametrize("length", range(1, 90))
-def test_black_does_not_change_encoded_calls_and_functions(length: int) -> None:
+def test_black_does_not_change_encoded_python_imports_calls_and_functions(
+    length: int,
+) -> None:
     name, margin = "a" * length, "        "
     line = encode_import(f"{name}.b", [name], indent=8)
     parameters = encode_parameters(
@@ -182,7 +198,7 @@ def test_black_does_not_change_encoded_calls_and_functions(length: int) -> None:
     assert black.format_str(source, mode=MODE) == source
 
 
-def test_identifiers_are_encoded_and_invalid_ones_rejected() -> None:
+def test_python_encoders_join_identifiers_and_reject_invalid_ones() -> None:
     assert join_identifiers(["a", "b"]) == "a, b"
     assert encode_name_tuple(["A"]) == "(A,)"
     assert encode_import("..a.b", ["c"]) == "from ..a.b import c"
@@ -199,24 +215,30 @@ def test_identifiers_are_encoded_and_invalid_ones_rejected() -> None:
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_non_finite_number_is_rejected(number: float) -> None:
+def test_build_literal_raises_value_error_for_a_non_finite_number(
+    number: float,
+) -> None:
     with pytest.raises(ValueError, match="not a JSON number"):
         build_literal(number)
 
 
 @pytest.mark.parametrize("value", [b"x", {1}, object()])
-def test_value_outside_json_is_rejected(value: object) -> None:
+def test_build_literal_raises_type_error_for_a_value_outside_json(
+    value: object,
+) -> None:
     with pytest.raises(TypeError, match="not a JSON value"):
         build_literal(value)
 
 
 @pytest.mark.parametrize("name", ["class", "a-b", "", "1a", "a b", "é", "x\n"])
-def test_invalid_identifier_is_rejected(name: str) -> None:
+def test_encode_identifier_raises_value_error_for_an_invalid_python_identifier(
+    name: str,
+) -> None:
     with pytest.raises(ValueError, match="not a Python identifier"):
         encode_identifier(name)
 
 
-def test_character_width_equals_blacks_width() -> None:
+def test_text_width_of_each_character_equals_blacks_width() -> None:
     chars = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
     differ = [c for c in chars if is_printable(c) and text_width(c) != str_width(c)]
     assert differ == []
@@ -224,7 +246,7 @@ def test_character_width_equals_blacks_width() -> None:
 
 @pytest.mark.parametrize("type_length", [1, 20, 72, 80, 81, 100])
 @pytest.mark.parametrize("name_length", [1, 20, 40])
-def test_black_does_not_change_fields_with_long_names_and_types(
+def test_black_does_not_change_encoded_class_fields_with_long_names_and_types(
     name_length: int, type_length: int
 ) -> None:
     named = build_named_type("T" * type_length)

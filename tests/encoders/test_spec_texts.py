@@ -76,7 +76,9 @@ OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
 
 
 @given(OBJECTS)
-def test_encoded_json_decodes_to_the_same_value(value: Any) -> None:
+def test_json_encoders_return_printable_text_that_decodes_to_the_same_value(
+    value: Any,
+) -> None:
     assert repr(json.loads(encode_compact_json(value))) == repr(value)
     assert "\n" not in encode_compact_json(value)
     for opened in ((), tuple(value)):
@@ -89,13 +91,15 @@ def test_encoded_json_decodes_to_the_same_value(value: Any) -> None:
 
 
 @given(OBJECTS)
-def test_json_without_line_breaks_and_indentation_is_the_same(value: Any) -> None:
+def test_encode_json_decodes_equally_without_line_breaks_and_indentation(
+    value: Any,
+) -> None:
     """The runtime removes both from a definition before it serves the text."""
     text = "".join(line.strip(" ") for line in encode_json(value).split("\n"))
     assert repr(json.loads(text)) == repr(value)
 
 
-def test_json_is_laid_out_for_readers() -> None:
+def test_encode_json_writes_short_objects_on_one_line_and_indents_others() -> None:
     value = {
         "short": {"type": "array", "items": {"type": "string"}},
         "opened": {"name": "é", "empty": {}},
@@ -129,7 +133,7 @@ def test_json_is_laid_out_for_readers() -> None:
 
 
 @pytest.mark.parametrize("length", range(60, 90))
-def test_json_stays_on_a_line_up_to_88_columns(length: int) -> None:
+def test_encode_json_keeps_an_object_on_one_line_up_to_88_columns(length: int) -> None:
     text = encode_json({"a": {"b": "x" * length}, "c": [["y" * length]]})
     first = text.split("\n")[1]
     assert (first == '  "a": {') == (length > 71)
@@ -137,12 +141,12 @@ def test_json_stays_on_a_line_up_to_88_columns(length: int) -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1: 2}, b"x", {"a"}])
-def test_value_outside_json_is_rejected(value: Any) -> None:
+def test_encode_json_raises_for_a_value_outside_json(value: Any) -> None:
     with pytest.raises(ValueError, match="not a JSON value"):
         encode_json({"a": [value]})
 
 
-def test_compact_json_rejects_nan() -> None:
+def test_encode_compact_json_raises_for_nan() -> None:
     with pytest.raises(ValueError, match="JSON"):
         encode_compact_json(float("nan"))
 
@@ -154,7 +158,7 @@ def test_compact_json_rejects_nan() -> None:
 @example("12:30")
 @example("-")
 @example("~")
-def test_name_written_as_yaml_scalar_is_read_back_unchanged(name: str) -> None:
+def test_tool_name_encoded_as_yaml_scalar_is_read_back_unchanged(name: str) -> None:
     line = f"name: {encode_scalar(name)}\n"
     assert yaml.safe_load(line) == {"name": name}
     document, findings = read_yaml("x.yaml", line.encode())
@@ -170,7 +174,9 @@ def test_name_written_as_yaml_scalar_is_read_back_unchanged(name: str) -> None:
 @example("__init__")
 @example("...")
 @example("1.5")
-def test_names_derived_from_a_tool_name_are_valid(name: str) -> None:
+def test_module_and_class_names_derived_from_any_tool_name_are_valid_python(
+    name: str,
+) -> None:
     module = module_name(name)
     assert re.fullmatch(r"[a-z_][a-z0-9_]*", module)
     assert not keyword.iskeyword(module)
@@ -182,7 +188,7 @@ def test_names_derived_from_a_tool_name_are_valid(name: str) -> None:
 
 
 @given(st.text())
-def test_option_name_is_one_shell_argument(parameter: str) -> None:
+def test_cli_option_name_of_any_parameter_is_one_shell_argument(parameter: str) -> None:
     assert re.fullmatch(r"--[a-z0-9]+(-[a-z0-9]+)*", option_name(parameter))
 
 
@@ -191,18 +197,22 @@ def test_option_name_is_one_shell_argument(parameter: str) -> None:
 @example("self")
 @example("__x")
 @example("é")
-def test_keyword_argument_names_are_valid_python(parameter: str) -> None:
+def test_is_keyword_argument_is_true_only_for_names_that_python_compiles(
+    parameter: str,
+) -> None:
     if is_keyword_argument(parameter):
         exec(f"def f(*, {parameter}): ...", {})
 
 
 @given(st.text().filter(lambda text: not re.search(r"[\r\n]|\]:|<[A-Za-z/!?]", text)))
-def test_inline_text_is_stripped_and_otherwise_unchanged(text: str) -> None:
+def test_encode_inline_only_strips_a_markdown_text_without_html_or_link_definition(
+    text: str,
+) -> None:
     assert encode_inline(text) == text.strip()
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\r", "\n"])
-def test_inline_text_with_line_breaks_is_rejected(text: str) -> None:
+def test_encode_inline_raises_for_a_markdown_text_with_line_breaks(text: str) -> None:
     with pytest.raises(ValueError, match="line"):
         encode_inline(text)
 
@@ -237,7 +247,9 @@ def split_outside_fences(text: str) -> tuple[list[str], bool]:
 @example("``` a`b\n# not a fence")
 @example("```\n~~~\n# x")
 @example("```\n``` py\n# still inside\n```")
-def test_block_opens_no_heading_and_closes_its_fences(text: str) -> None:
+def test_encode_block_returns_markdown_without_headings_and_open_fences(
+    text: str,
+) -> None:
     lines, is_open = split_outside_fences(encode_block(text))
     assert not is_open
     for previous, line in zip(["", *lines], lines, strict=False):
@@ -247,7 +259,9 @@ def test_block_opens_no_heading_and_closes_its_fences(text: str) -> None:
 
 
 @given(MARKDOWN)
-def test_block_adds_only_backslashes_and_closing_fences(text: str) -> None:
+def test_encode_block_adds_only_backslashes_and_closing_fences_to_markdown(
+    text: str,
+) -> None:
     """White space is the only removed text."""
 
     def remove_escapes(value: str) -> str:
@@ -262,7 +276,7 @@ def test_block_adds_only_backslashes_and_closing_fences(text: str) -> None:
 
 @given(MARKDOWN)
 @example("0\n\x85")
-def test_encoding_a_block_twice_is_idempotent(text: str) -> None:
+def test_encode_block_is_idempotent_for_markdown(text: str) -> None:
     once = encode_block(text)
     assert encode_block(once) == once
 
@@ -274,7 +288,7 @@ def test_encoding_a_block_twice_is_idempotent(text: str) -> None:
 @example(2.5e-9)
 @example(1e-10)
 @example(1e16)
-def test_numbers_are_written_as_by_the_mcp_sdk(number: float) -> None:
+def test_encode_json_writes_numbers_like_the_mcp_sdk(number: float) -> None:
     pydantic_core = pytest.importorskip("pydantic_core")
     expected = pydantic_core.to_json(number).decode()
     assert encode_json({"n": number, "s": "1e-05"}) == (

@@ -31,7 +31,9 @@ TEXTS = st.one_of(st.text(max_size=20), WORDS.map(" ".join), WORDS.map("  ".join
 @given(TEXTS, st.integers(10, WIDTH))
 @example("a " * 60 + "\n", 40)
 @example("x" * 100 + "  y  \n\n z", 40)
-def test_split_string_pieces_are_as_long_as_possible(text: str, width: int) -> None:
+def test_split_python_string_literal_has_pieces_as_long_as_possible(
+    text: str, width: int
+) -> None:
     pieces = _split_string(text, width)
     assert "".join(ast.literal_eval(piece) for piece in pieces) == text
     assert pieces == list(_split_greedily(text, width))
@@ -60,7 +62,7 @@ def _split_words(line: str) -> Iterable[str]:
     yield line[start:]
 
 
-def test_string_in_a_too_narrow_space_is_split_at_every_space() -> None:
+def test_python_string_literal_in_too_few_columns_is_split_at_every_space() -> None:
     value = " ".join(["plain words"] * 10)
     literal = encode_literal(value, " " * 100)
     assert ast.literal_eval(literal) == value

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from tests.ending.conftest import SlowProject
 from tests.ending.test_http_ends import Call
 from tests.http.serving import Server
 from tests.mcp.servers import ERAS, MODERN
+from tests.ports import find_free_port
 
 APP = "generated.slow.mcp_server:app"
 TOKEN = "right-token-123456"
@@ -60,9 +60,7 @@ SERVERS = [
 @contextmanager
 def run_server(project: SlowProject, command: list[str]) -> Iterator[Server]:
     """Start an ASGI server on a free port, and yield it when it answers."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = find_free_port()
     env = {
         **os.environ,
         **project.environment,
@@ -96,7 +94,7 @@ def run_server(project: SlowProject, command: list[str]) -> Iterator[Server]:
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("command", SERVERS)
-def test_running_call_is_answered_when_the_asgi_server_is_terminated(
+def test_running_tool_call_is_answered_when_the_asgi_server_is_terminated(
     project: SlowProject, command: list[str], era: str
 ) -> None:
     with run_server(project, command) as running:

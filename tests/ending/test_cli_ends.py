@@ -20,7 +20,7 @@ from tests.ending.conftest import TIMEOUT_S, SlowProject
         pytest.param("sync_endless", ["begun", "atexit"], marks=pytest.mark.slow),
     ],
 )
-def test_interrupt_cancels_the_running_handler_and_ends_the_command(
+def test_generated_cli_on_ctrl_c_cancels_the_running_handler_and_exits_with_1(
     project: SlowProject, tool: str, events: list[str]
 ) -> None:
     process = subprocess.Popen(

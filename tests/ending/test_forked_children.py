@@ -45,7 +45,7 @@ def call(running: Server, tool: str) -> str:
 
 
 @FORKS
-def test_stdout_is_closed_when_the_server_ends_before_its_child(
+def test_stdio_mcp_server_closes_stdout_although_a_forked_child_still_runs(
     project: SlowProject, tool: str, children: list[int]
 ) -> None:
     with run_stdio_server(project, 1) as process:
@@ -60,7 +60,7 @@ def test_stdout_is_closed_when_the_server_ends_before_its_child(
 
 
 @FORKS
-def test_port_and_connections_are_closed_when_the_server_ends_before_its_child(
+def test_http_mcp_server_closes_its_port_although_a_forked_child_still_runs(
     project: SlowProject, tool: str, children: list[int]
 ) -> None:
     with run_http_server(project, 1, 1) as running:
@@ -82,7 +82,7 @@ def test_port_and_connections_are_closed_when_the_server_ends_before_its_child(
 
 
 @pytest.mark.parametrize("era", [MODERN, pytest.param(LEGACY, marks=pytest.mark.slow)])
-def test_handlers_can_use_and_terminate_forked_children(
+def test_stdio_mcp_server_handlers_can_use_and_terminate_forked_children(
     project: SlowProject, era: str
 ) -> None:
     with run_stdio_server(project, 10) as process:

@@ -88,7 +88,7 @@ class Call(threading.Thread):
     ],
 )
 @SIGNALS
-def test_running_call_finishes_after_a_signal_and_the_server_exits_with_0(
+def test_http_mcp_server_finishes_a_running_call_after_a_signal_and_exits_with_0(
     project: SlowProject, tool: str, number: int, workers: int
 ) -> None:
     with run_slow_server(project, 10, workers) as running:
@@ -108,7 +108,7 @@ def test_running_call_finishes_after_a_signal_and_the_server_exits_with_0(
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGSTOP"), reason="no process is stopped here")
-def test_connections_opened_before_a_signal_are_answered_during_shutdown(
+def test_http_mcp_server_in_shutdown_answers_connections_opened_before_the_signal(
     project: SlowProject,
 ) -> None:
     """They are idle, receive a request with the signal, or are not accepted yet."""
@@ -138,7 +138,7 @@ def test_connections_opened_before_a_signal_are_answered_during_shutdown(
 
 
 @pytest.mark.slow
-async def test_continuous_callers_lose_no_call_during_shutdown(
+async def test_http_mcp_server_shutdown_loses_no_call_of_continuous_callers(
     project: SlowProject,
 ) -> None:
     """Each call is answered, or its connection is refused before the call is sent."""
@@ -198,7 +198,7 @@ async def call_until_refused(port: int, is_kept: bool, answer: asyncio.Event) ->
         pytest.param("stubborn", marks=SLOW),
     ],
 )
-def test_call_that_exceeds_the_grace_period_is_cancelled_and_the_server_exits_with_0(
+def test_http_mcp_server_cancels_calls_that_exceed_the_grace_period_and_exits_with_0(
     project: SlowProject, tool: str, workers: int
 ) -> None:
     with run_slow_server(project, 1, workers) as running:
@@ -217,7 +217,7 @@ def test_call_that_exceeds_the_grace_period_is_cancelled_and_the_server_exits_wi
 
 @pytest.mark.slow
 @WORKERS
-def test_second_signal_ends_the_server_without_waiting_for_calls(
+def test_http_mcp_server_ends_after_a_second_signal_without_waiting_for_calls(
     project: SlowProject, workers: int
 ) -> None:
     """Exit code is 128 plus the signal number."""
@@ -239,7 +239,7 @@ def test_second_signal_ends_the_server_without_waiting_for_calls(
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
-def test_idle_server_exits_with_0_after_a_signal(
+def test_idle_http_mcp_server_exits_with_0_after_a_signal(
     project: SlowProject, workers: int
 ) -> None:
     with run_slow_server(project, 10, workers) as running:
@@ -249,7 +249,9 @@ def test_idle_server_exits_with_0_after_a_signal(
     assert project.events in (["atexit"], ["atexit", "atexit"])[:workers]
 
 
-def test_server_does_not_start_on_an_occupied_port(project: SlowProject) -> None:
+def test_http_mcp_server_does_not_start_on_an_occupied_port(
+    project: SlowProject,
+) -> None:
     with run_slow_server(project, 10, 1) as running:
         options = ("--port", str(running.port))
         with (

@@ -94,7 +94,7 @@ def parse_results(output: bytes) -> dict[Any, str]:
         pytest.param("async_second", LEGACY, "SIGINT", marks=SLOW),
     ],
 )
-def test_running_call_finishes_after_a_signal_or_input_end_and_the_server_exits_with_0(
+def test_stdio_mcp_server_finishes_a_running_call_after_a_signal_or_end_of_stdin(
     project: SlowProject, tool: str, era: str, trigger: str
 ) -> None:
     with run_slow_server(project, 10) as process:
@@ -120,7 +120,7 @@ def test_running_call_finishes_after_a_signal_or_input_end_and_the_server_exits_
         pytest.param("stubborn", "input", marks=SLOW),
     ],
 )
-def test_call_that_exceeds_the_grace_period_is_cancelled_and_the_server_exits_with_0(
+def test_stdio_mcp_server_cancels_calls_that_exceed_the_grace_period_and_exits_with_0(
     project: SlowProject, tool: str, trigger: str
 ) -> None:
     with run_slow_server(project, 1) as process:
@@ -139,7 +139,7 @@ def test_call_that_exceeds_the_grace_period_is_cancelled_and_the_server_exits_wi
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_idle_server_exits_with_0_immediately_after_a_signal(
+def test_idle_stdio_mcp_server_exits_with_0_immediately_after_a_signal(
     project: SlowProject, number: int
 ) -> None:
     with run_slow_server(project, 600) as process:
@@ -152,7 +152,7 @@ def test_idle_server_exits_with_0_immediately_after_a_signal(
 
 
 @ENDLESS_TOOLS
-def test_second_signal_ends_the_server_without_waiting_for_calls(
+def test_stdio_mcp_server_ends_after_a_second_signal_without_waiting_for_calls(
     project: SlowProject, tool: str
 ) -> None:
     """Exit code is 128 plus the signal number."""
@@ -170,7 +170,7 @@ def test_second_signal_ends_the_server_without_waiting_for_calls(
     assert project.events == ["begun"]
 
 
-def test_signal_after_input_end_cancels_the_call_before_the_grace_period(
+def test_stdio_mcp_server_cancels_calls_at_once_on_a_signal_after_end_of_stdin(
     project: SlowProject,
 ) -> None:
     grace = int(TIMEOUT_S)
@@ -192,7 +192,7 @@ def test_signal_after_input_end_cancels_the_call_before_the_grace_period(
     "source_kind",
     ["pipe", *(pytest.param(f, marks=SLOW) for f in ("file", "empty file"))],
 )
-def test_running_calls_are_answered_after_input_end(
+def test_stdio_mcp_server_answers_running_calls_after_end_of_stdin(
     project: SlowProject, tmp_path: Path, source_kind: str, era: str
 ) -> None:
     tools = (
@@ -220,7 +220,7 @@ def test_running_calls_are_answered_after_input_end(
     assert results == (expected if tools else {})
 
 
-def test_negative_grace_period_is_refused(project: SlowProject) -> None:
+def test_stdio_mcp_server_refuses_a_negative_grace_period(project: SlowProject) -> None:
     process = subprocess.run(
         build_command(-1),
         cwd=project.root,

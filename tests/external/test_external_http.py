@@ -8,9 +8,9 @@ import ipaddress
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import Any, ClassVar
 
 import pytest
@@ -27,6 +27,7 @@ from tests.external.conftest import (
     wait_for_tool,
 )
 from tests.external.servers.http_servers import PersonalServer, run_personal_server
+from tests.thread_server import serve_in_threads
 from tests.waiting import wait_until_async
 from toolcast.mcp_client.declared_servers import parse_url_server
 from toolcast.mcp_client.read_server import read_server
@@ -256,9 +257,6 @@ class InvalidResponseHandler(BaseHTTPRequestHandler):
         except OSError:
             return
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing."""
-
 
 @pytest.mark.parametrize(
     "attributes",
@@ -289,13 +287,12 @@ async def test_invalid_http_response_of_external_server_is_logged_and_tools_omit
     attributes: dict[str, Any], open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     handler = type("Handler", (InvalidResponseHandler,), attributes)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listener:
-        Thread(target=listener.serve_forever, args=(0.01,), daemon=True).start()
-        url = f"http://127.0.0.1:{listener.server_port}/mcp"
-        tools = open_tools(ExternalServer("odd", url=url, connect_timeout=20.0))
+    with serve_in_threads(handler) as url:
+        tools = open_tools(
+            ExternalServer("odd", url=f"{url}/mcp", connect_timeout=20.0)
+        )
         assert await tools.list_tools() == ()
         await tools.close()
-        listener.shutdown()
     assert "external server odd: not connected: " in caplog.text
     assert "\x1b" not in caplog.text and "Traceback" not in caplog.text
 
@@ -343,9 +340,6 @@ class BlockingHandler(BaseHTTPRequestHandler):
 
     do_DELETE = do_GET
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """Log nothing."""
-
 
 @pytest.mark.slow
 async def test_external_call_without_a_free_http_connection_fails(
@@ -356,10 +350,10 @@ async def test_external_call_without_a_free_http_connection_fails(
     monkeypatch.setattr(transports, "_CONNECT_TIMEOUT_S", 0.5)
     BlockingHandler.can_finish.clear()
     BlockingHandler.waiting.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), BlockingHandler) as listener:
-        Thread(target=listener.serve_forever, args=(0.01,), daemon=True).start()
-        url = f"http://127.0.0.1:{listener.server_port}/mcp"
-        tools = open_tools(ExternalServer("slow", url=url, connect_timeout=20.0))
+    with serve_in_threads(BlockingHandler) as url:
+        tools = open_tools(
+            ExternalServer("slow", url=f"{url}/mcp", connect_timeout=20.0)
+        )
         await tools.list_tools()
         calls = [asyncio.create_task(call_tool(tools, "wait")) for _ in range(3)]
         await wait_until_async(lambda: len(BlockingHandler.waiting) == 3)
@@ -371,4 +365,3 @@ async def test_external_call_without_a_free_http_connection_fails(
         ] * 3
         assert (await call_tool(tools, "echo")).result == "there"
         await tools.close()
-        listener.shutdown()

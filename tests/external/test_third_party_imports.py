@@ -19,6 +19,7 @@ from tests.external.third_party_setup import (
     PYTHON_PACKAGES,
     find_installed,
 )
+from tests.mcp.servers import CLIENT, LEGACY, MODERN, meta
 from tests.program import toolcast
 
 pytestmark = [
@@ -29,8 +30,6 @@ pytestmark = [
 ]
 NAMES = [p.partition("==")[0] for p in PYTHON_PACKAGES]
 NAMES += [p.rpartition("@")[0] for p in NODE_PACKAGES]
-_HANDSHAKE_VERSION, _STATELESS_VERSION = "2025-11-25", "2026-07-28"
-_CLIENT_INFO = {"name": "test", "version": "1"}
 
 
 def parse_exact_json(text: str) -> Any:
@@ -76,11 +75,11 @@ def read_raw_list(command: list[str], folder: Path, version: str) -> list[Any] |
                 return dict(pairs["result"][1]) if "result" in pairs else None
         raise AssertionError(f"{command} ended")
 
-    meta: dict[str, Any] = {}
+    common: dict[str, Any] = {}
     try:
-        if version == _HANDSHAKE_VERSION:
-            params = {"protocolVersion": _HANDSHAKE_VERSION, "capabilities": {}}
-            request("initialize", {**params, "clientInfo": _CLIENT_INFO})
+        if version == LEGACY:
+            params = {"protocolVersion": LEGACY, "capabilities": {}}
+            request("initialize", {**params, "clientInfo": CLIENT})
             to_server.write(
                 '{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'
             )
@@ -88,21 +87,14 @@ def read_raw_list(command: list[str], folder: Path, version: str) -> list[Any] |
             # One server adds a tool some time after this notification.
             time.sleep(1)
         else:
-            prefix = "io.modelcontextprotocol/"
-            meta = {
-                "_meta": {
-                    f"{prefix}protocolVersion": _STATELESS_VERSION,
-                    f"{prefix}clientInfo": _CLIENT_INFO,
-                    f"{prefix}clientCapabilities": {},
-                }
-            }
+            common = {"_meta": meta()}
             # Without discovery, some servers list fewer tools.
-            if request("server/discover", meta) is None:
+            if request("server/discover", common) is None:
                 return None
         tools: list[Any] = []
         cursor: dict[str, Any] = {}
         while True:
-            page = request("tools/list", {**cursor, **meta})
+            page = request("tools/list", {**cursor, **common})
             if page is None:
                 return None
             tools += page["tools"]
@@ -134,15 +126,15 @@ def test_tools_list_of_an_imported_server_equals_that_of_the_original(
         assert re.search(r"`resourceTemplates: .*`(name|uri_template)` does not", line)
     generated = toolcast(project, "generate")
     assert generated.returncode == 0, generated.stdout + generated.stderr
-    stateless = read_raw_list(program, tmp_path, _STATELESS_VERSION)
-    with_handshake = read_raw_list(program, tmp_path, _HANDSHAKE_VERSION)
+    stateless = read_raw_list(program, tmp_path, MODERN)
+    with_handshake = read_raw_list(program, tmp_path, LEGACY)
     own = [sys.executable, "-m", "generated.theirs.mcp_server"]
     # The import uses the newest version of a server: some servers order the keys of a schema
     # otherwise in an older version.
     source = with_handshake if stateless is None else stateless
     assert source
-    assert read_raw_list(own, project, _STATELESS_VERSION) == source
-    assert read_raw_list(own, project, _HANDSHAKE_VERSION) == source
+    assert read_raw_list(own, project, MODERN) == source
+    assert read_raw_list(own, project, LEGACY) == source
     before = {path: path.read_bytes() for path in project.rglob("*.yaml")}
     again = toolcast(project, *command)
     assert "0 new tools, 0 changed, " in again.stderr

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fastmcp.fastmcp_setup import is_installed, python
 from tests.module_graph import ROOT
-from tests.program import toolcast
+from tests.program import run_toolcast
 
 pytestmark = [
     pytest.mark.servers,
@@ -24,12 +24,6 @@ CALLS = [
 ]
 
 
-def run(root: Path, *words: str) -> str:
-    done = toolcast(root, *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
 # FastMCP takes seconds at each of a dozen starts.
 @pytest.mark.timeout(400)
 def test_fastmcp_server_is_imported_and_equal(
@@ -40,20 +34,20 @@ def test_fastmcp_server_is_imported_and_equal(
     shutil.copytree(servers / "fastmcp_shop", tmp_path / "fastmcp_shop")
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "runtime"))
     source = ("--python", "fastmcp_shop.server", "--interpreter", str(python()))
-    printed = run(tmp_path, "import", *source, "--toolset", "shop")
+    printed = run_toolcast(tmp_path, "import", *source, "--toolset", "shop")
     assert "6 new tools, 0 changed" in printed
     assert "stub" not in printed
     text = (tmp_path / "handlers/shop.py").read_text("utf-8")
     assert "SERVER = fastmcp_shop.server.mcp" in text
     assert 'source="fastmcp_shop.server:register_items.price"' in text
-    run(tmp_path, "generate")
-    run(tmp_path, "check")
-    printed = run(tmp_path, "verify", *source)
+    run_toolcast(tmp_path, "generate")
+    run_toolcast(tmp_path, "check")
+    printed = run_toolcast(tmp_path, "verify", *source)
     assert "2 contents: 2 equal, 0 with permitted differences, 0 different" in printed
     lines = [json.dumps({"tool": tool, "arguments": a}) for tool, a in CALLS]
     (tmp_path / "calls.jsonl").write_text("\n".join(lines), "utf-8")
-    printed = run(tmp_path, "verify", *source, "--calls", "calls.jsonl")
+    printed = run_toolcast(tmp_path, "verify", *source, "--calls", "calls.jsonl")
     assert "4 calls: 3 equal, 1 with permitted differences, 0 different" in printed
-    assert "0 new tools, 0 changed, 6 unchanged" in run(
+    assert "0 new tools, 0 changed, 6 unchanged" in run_toolcast(
         tmp_path, "import", *source, "--toolset", "shop"
     )

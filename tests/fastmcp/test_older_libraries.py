@@ -14,19 +14,13 @@ from tests.fastmcp.public_servers_setup import (
     is_installed,
 )
 from tests.module_graph import ROOT
-from tests.program import toolcast
+from tests.program import run_toolcast
 
 SHOPS = {
     "fastmcp-3": ("fastmcp_shop", "FastMCP 3.4.11", 6),
     "sdk-1": ("sdk1_shop", "the MCP SDK 1.30.0", 4),
 }
 pytestmark = pytest.mark.servers
-
-
-def run(root: Path, *words: str, code: int = 0) -> str:
-    done = toolcast(root, *words)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 @pytest.mark.timeout(200)
@@ -41,7 +35,7 @@ def test_lists_of_older_libraries_are_imported_with_stubs(
     shutil.copytree(servers / package, tmp_path / package)
     python = str(get_python(name))
     source = ("--python", f"{package}.server", "--interpreter", python)
-    printed = run(tmp_path, "import", *source, "--toolset", "shop")
+    printed = run_toolcast(tmp_path, "import", *source, "--toolset", "shop")
     assert f"{count} new tools, 0 changed" in printed
     [note] = [line for line in printed.splitlines() if "stub" in line]
     assert note == (
@@ -54,12 +48,12 @@ def test_lists_of_older_libraries_are_imported_with_stubs(
     # The version of the library, which SDK 1 reports, is not the server's.
     settings = (tmp_path / "specs/shop/toolset.yaml").read_text("utf-8")
     assert "1.30.0" not in settings
-    run(tmp_path, "generate")
-    run(tmp_path, "check")
+    run_toolcast(tmp_path, "generate")
+    run_toolcast(tmp_path, "check")
     command = shlex.join([python, "-m", f"{package}.server"])
-    printed = run(tmp_path, "verify", "--mcp-stdio", command)
+    printed = run_toolcast(tmp_path, "verify", "--mcp-stdio", command)
     assert printed == "no change against the toolset shop\n"
-    printed = run(tmp_path, "verify", *source, code=2)
+    printed = run_toolcast(tmp_path, "verify", *source, code=2)
     assert printed == (
         f"error: `{package}.server` uses {title}, which needs mcp 1: the generated server"
         " cannot run in its environment\n"

@@ -17,7 +17,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.fastmcp.public_servers_setup import SERVERS, get_python, is_installed
 from tests.module_graph import ROOT
-from tests.program import toolcast
+from tests.program import run_toolcast
 
 DATA = Path(__file__).parent / "public_servers"
 SERVER_PROGRAM = ROOT / "generator/toolcast/importing/server_process.py"
@@ -62,12 +62,6 @@ class ImportedServer(NamedTuple):
         return done.stdout
 
 
-def run(root: Path, *words: str) -> str:
-    done = toolcast(root, *words)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
 @pytest.fixture(scope="module", params=SERVERS)
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -87,12 +81,12 @@ def server(
         patch.setenv("PYTHONPATH", str(ROOT / "runtime"))
         # Some of the servers write to the user's home.
         patch.setenv("HOME", str(folder / "home"))
-        printed = run(root, "import", *source, "--toolset", "public")
+        printed = run_toolcast(root, "import", *source, "--toolset", "public")
         settings = root / "specs/public/toolset.yaml"
         text = settings.read_text("utf-8")
         assert text.endswith("targets:\n  mcp: {}\n  registry: {}\n  snapshots: {}\n")
         settings.write_text(text + TARGETS, "utf-8")
-        run(root, "generate")
+        run_toolcast(root, "generate")
         yield ImportedServer(name, root, source, printed, calls, dict(os.environ))
 
 
@@ -104,6 +98,7 @@ def read_list(server: ImportedServer) -> dict[str, list[Any]]:
 
 def read_value(result: Any) -> Any:
     """Return the JSON value of a result; the text of a tool without output schema is JSON."""
+    assert not result.is_error
     if result.structured_content is not None:
         return result.structured_content
     [content] = result.content
@@ -114,12 +109,14 @@ def test_every_entry_is_imported_without_stubs(server: ImportedServer) -> None:
     count = sum(len(entries) for entries in read_list(server).values())
     assert f"{count} new tools, 0 changed" in server.printed
     assert "stub" not in server.printed
-    run(server.root, "check")
+    run_toolcast(server.root, "check")
 
 
 def test_lists_and_recorded_calls_are_equal(server: ImportedServer) -> None:
-    run(server.root, "verify", *server.source)
-    printed = run(server.root, "verify", *server.source, "--calls", str(server.calls))
+    run_toolcast(server.root, "verify", *server.source)
+    printed = run_toolcast(
+        server.root, "verify", *server.source, "--calls", str(server.calls)
+    )
     assert "5 calls: 5 equal, 0 with permitted differences, 0 different" in printed
 
 

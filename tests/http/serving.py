@@ -17,10 +17,23 @@ from typing import Any
 from tests.forked_servers import Process, start
 from tests.waiting import wait_until
 
-__all__ = ["ROOT", "Response", "Server", "build_environment", "rpc", "run_server"]
+__all__ = [
+    "CLIENT",
+    "LEGACY",
+    "MODERN",
+    "ROOT",
+    "Response",
+    "Server",
+    "build_environment",
+    "meta",
+    "rpc",
+    "run_server",
+]
 
 ROOT = Path(__file__).parents[2]
-_STATELESS_VERSION = "2026-07-28"
+CLIENT = {"name": "tests", "version": "1"}
+LEGACY, MODERN = "2025-11-25", "2026-07-28"
+"""The last protocol version with a handshake and the first stateless version."""
 _TIMEOUT_S = 60.0
 HEADERS = {
     "Content-Type": "application/json",
@@ -106,20 +119,25 @@ class Server:
         return self.process.wait(_TIMEOUT_S)
 
 
+def meta(**fields: Any) -> dict[str, Any]:
+    """Return the `_meta` of a request in the stateless version, with further fields."""
+    return {
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientInfo": CLIENT,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        **fields,
+    }
+
+
 def rpc(
     method: str, params: Mapping[str, Any] | None = None, *, modern: bool = False
 ) -> tuple[bytes, dict[str, str]]:
     """Return the body and the headers of a JSON-RPC request."""
     params = dict(params or {})
-    version = _STATELESS_VERSION if modern else "2025-11-25"
+    version = MODERN if modern else LEGACY
     headers = {**HEADERS, "MCP-Protocol-Version": version}
     if modern:
-        params["_meta"] = {
-            "io.modelcontextprotocol/protocolVersion": _STATELESS_VERSION,
-            "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-            **params.get("_meta", {}),
-        }
+        params["_meta"] = meta(**params.get("_meta", {}))
         headers["Mcp-Method"] = method
         if name := params.get("name", params.get("uri")):
             headers["Mcp-Name"] = name

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.program import toolcast
+from tests.program import run_toolcast
 from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.importing.plan import ImportPlan, plan_import
 from toolcast.importing.source_file import parse_source
@@ -15,13 +15,6 @@ from toolcast.model.model import Toolset, Workspace
 from toolcast.refactoring.writing import write_edit
 
 Tool = dict[str, Any]
-
-
-def run_toolcast(root: Path, *arguments: str, code: int = 0) -> str:
-    """Run a command, check its exit code, and return its output."""
-    result = toolcast(root, *arguments)
-    assert result.returncode == code, result.stdout + result.stderr
-    return result.stdout + result.stderr
 
 
 def run_import(root: Path, *arguments: str, code: int = 0) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import toolcast
+from tests.program import run_toolcast
 
 SERVERS = Path(__file__).parent / "module_servers"
 DIFFERENT_HANDLERS = """
@@ -21,12 +21,6 @@ def review(item: str, tone: str = "plain") -> str:
 """
 
 
-def run(root: Path, *words: str, code: int = 0) -> str:
-    done = toolcast(root, *words)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
 # Servers are started a dozen times.
 @pytest.mark.timeout(300)
 @pytest.mark.slow
@@ -35,17 +29,19 @@ def test_verify_python_compares_contents_of_resources_and_prompts(
 ) -> None:
     shutil.copytree(SERVERS / "sdk_shop", tmp_path / "sdk_shop")
     python = ("--python", "sdk_shop.server")
-    run(tmp_path, "import", *python, "--toolset", "shop")
-    run(tmp_path, "generate")
+    run_toolcast(tmp_path, "import", *python, "--toolset", "shop")
+    run_toolcast(tmp_path, "generate")
     with (tmp_path / "handlers/shop.py").open("a", encoding="utf-8") as file:
         file.write(DIFFERENT_HANDLERS)
-    printed = run(tmp_path, "verify", *python, "--exclude", "review", code=1)
+    printed = run_toolcast(tmp_path, "verify", *python, "--exclude", "review", code=1)
     assert printed.count("error: resource `shop://policy`: the content is") == 1
     assert "`review`" not in printed
-    assert "1 content: 0 equal, 0 with permitted differences, 1 different" in printed
+    assert "2 contents: 1 equal, 0 with permitted differences, 1 different" in printed
     assert "no change against the generated server of shop" in printed
-    printed = run(tmp_path, "verify", *python, "--exclude", "shop://polcy", code=2)
+    printed = run_toolcast(
+        tmp_path, "verify", *python, "--exclude", "shop://polcy", code=2
+    )
     assert "there is no resource or prompt `shop://polcy`" in printed
     assert "`shop://policy`" in printed
-    printed = run(tmp_path, "verify", "--exclude", "review", code=2)
+    printed = run_toolcast(tmp_path, "verify", "--exclude", "review", code=2)
     assert "--exclude requires --python" in printed

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.importing.imports import run_import, run_toolcast
+from tests.importing.imports import run_import
+from tests.program import run_toolcast
 from toolcast.importing.formats import source_from_server
 from toolcast.importing.handler_module import plan_handlers
 from toolcast.importing.python_server import (

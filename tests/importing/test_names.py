@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.importing.imports import import_list, run_toolcast
+from tests.importing.imports import import_list
 from tests.mcp.servers import ERAS, stdio_server
+from tests.program import run_toolcast
 from tests.refactoring.conftest import read_files
 from toolcast_runtime.core.definitions.tool import distinct_name
 

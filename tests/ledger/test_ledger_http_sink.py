@@ -9,17 +9,17 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.thread_server import serve_in_threads
 from tests.waiting import wait_until_async
 from toolcast_runtime.ledger import HttpSink, LedgerError, Record
 
@@ -64,17 +64,9 @@ def endpoint() -> Iterator[Endpoint]:
             self.send_header("content-length", "0")
             self.end_headers()
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Log nothing, to keep the test's output clean."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
-        listener.daemon_threads = True
-        threading.Thread(
-            target=listener.serve_forever, args=(0.01,), daemon=True
-        ).start()
-        state.url = f"http://127.0.0.1:{listener.server_port}/sync/tool"
+    with serve_in_threads(Handler) as url:
+        state.url = f"{url}/sync/tool"
         yield state
-        listener.shutdown()
 
 
 def make_record(id: str, **more: Any) -> Record:

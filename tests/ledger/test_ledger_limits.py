@@ -293,13 +293,6 @@ def sink(tmp_path: Path) -> HttpSink:
     return HttpSink("http://sink.test", outbox=tmp_path / "outbox.sqlite3")
 
 
-def test_http_sink_default_timeout_is_10_s_and_limit_100000_waiting_records(
-    sink: HttpSink,
-) -> None:
-    assert (sink._timeout, sink._max_waiting, sink._waiting) == (10.0, 100_000, 0)
-    assert (sink._process, sink._logged_reason) == (0, "")
-
-
 class Chunks(httpx.SyncByteStream):
     """An answer of this many times 32 KiB that counts the read chunks."""
 

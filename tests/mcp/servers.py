@@ -12,35 +12,33 @@ from pathlib import Path
 from typing import IO, Any
 
 from tests.forked_servers import Process, start
-from tests.http.serving import Server, build_environment, run_server
+from tests.http.serving import (
+    CLIENT,
+    LEGACY,
+    MODERN,
+    Server,
+    build_environment,
+    meta,
+    run_server,
+)
 
 __all__ = [
+    "CLIENT",
     "ERAS",
+    "LEGACY",
     "MODERN",
     "HttpServer",
     "StdioServer",
+    "get_text",
     "http_server",
     "meta",
     "encode_requests",
     "stdio_server",
 ]
 
-LEGACY, MODERN = "2025-11-25", "2026-07-28"
 ERAS = (LEGACY, MODERN)
-"""The last protocol version with a handshake and the first stateless version."""
 
-_CLIENT = {"name": "tests", "version": "1"}
 _TIMEOUT_S = 60.0
-
-
-def meta(**fields: Any) -> dict[str, Any]:
-    """Return the `_meta` of a request in the stateless version, with further fields."""
-    return {
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientInfo": _CLIENT,
-        "io.modelcontextprotocol/clientCapabilities": {},
-        **fields,
-    }
 
 
 def encode_requests(era: str, *requests: tuple[str, Mapping[str, Any]]) -> str:
@@ -50,7 +48,7 @@ def encode_requests(era: str, *requests: tuple[str, Mapping[str, Any]]) -> str:
     """
     messages: list[dict[str, Any]] = []
     if era == LEGACY:
-        init = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
+        init = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": CLIENT}
         messages = [
             {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": init},
             {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -61,6 +59,11 @@ def encode_requests(era: str, *requests: tuple[str, Mapping[str, Any]]) -> str:
         message["params"] = {**params, "_meta": meta()} if era == MODERN else params
         messages.append(message)
     return "".join(json.dumps(message) + "\n" for message in messages)
+
+
+def get_text(answer: Mapping[str, Any]) -> str:
+    """Return the text of an answer's first content block."""
+    return str(answer["result"]["content"][0]["text"])
 
 
 class StdioServer:
@@ -142,7 +145,7 @@ class StdioServer:
         params = {
             "protocolVersion": LEGACY,
             "capabilities": dict(capabilities),
-            "clientInfo": _CLIENT,
+            "clientInfo": CLIENT,
         }
         result = self.request("initialize", params)["result"]
         assert result["protocolVersion"] == LEGACY

@@ -15,6 +15,7 @@ from tests.mcp.servers import (
     MODERN,
     HttpServer,
     StdioServer,
+    get_text,
     http_server,
     meta,
     stdio_server,
@@ -161,14 +162,6 @@ def test_timeout_sets_cancelled_for_a_synchronous_handler(stdio: StdioServer) ->
     wait_for_another_call(
         lambda: get_text(stdio.call("cancelled")), "give_up_plainly", 0
     )
-
-
-def get_text(answer: dict[str, object]) -> str:
-    """Return the text of an answer's first content block."""
-    result = answer["result"]
-    assert isinstance(result, dict)
-    block_text: str = result["content"][0]["text"]
-    return block_text
 
 
 def count_calls(log: str, tool: str) -> int:

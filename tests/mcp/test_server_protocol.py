@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -158,3 +159,18 @@ def test_server_without_stdin_exits_with_code_2(faulty_project: Path) -> None:
     assert run.returncode == 2
     assert run.stderr.endswith("cannot use stdin and stdout: Bad file descriptor\n")
     assert "Traceback" not in run.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_list_option_with_stdout_on_a_full_disk_prints_error_and_help(
+    faulty_project: Path,
+) -> None:
+    command = f"exec {sys.executable} -m {PACKAGE}.mcp_server --list >/dev/full"
+    run = subprocess.run(
+        ["sh", "-c", command], cwd=faulty_project, capture_output=True, text=True
+    )
+    assert (run.returncode, run.stderr) == (
+        1,
+        "error: the list cannot be written: No space left on device\n"
+        "  help: write it to another file or program\n",
+    )

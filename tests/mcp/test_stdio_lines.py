@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.forked_servers import Process, run, start
-from tests.mcp.servers import meta
+from tests.mcp.servers import get_text, meta
 from toolcast_runtime.stdio.framing import MAX_LINE_BYTES
 
 SERVER = "generated.faulty.mcp_server"
@@ -43,11 +43,6 @@ def run_with_input(faulty_project: Path, data: bytes) -> list[dict[str, Any]]:
     assert process.returncode == 0, process.stderr.decode()
     messages = [json.loads(line) for line in process.stdout.splitlines()]
     return sorted(messages, key=lambda message: str(message["id"]))
-
-
-def get_text(answer: dict[str, Any]) -> str:
-    text: str = answer["result"]["content"][0]["text"]
-    return text
 
 
 @contextmanager

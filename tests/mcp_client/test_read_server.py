@@ -8,9 +8,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ import pytest
 from tests.external.conftest import WAIT_TIMEOUT_S, wait_for_no_processes
 from tests.external.servers.http_servers import run_personal_server
 from tests.module_graph import ROOT
+from tests.thread_server import serve_in_threads
 from toolcast.mcp_client.connections import find_error_line
 from toolcast.mcp_client.declared_servers import parse_command_server, parse_url_server
 from toolcast.mcp_client.read_server import read_server
@@ -291,20 +291,11 @@ class SessionHandler(BaseHTTPRequestHandler):
             while self.mode == "flood" and method == "tools/list":
                 self.wfile.write(b" " * 1_000_000)
 
-    def log_message(self, *_: object) -> None:
-        """Log nothing."""
-
 
 @pytest.fixture
 def server_url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), SessionHandler)
-    server.daemon_threads = True
-    thread = Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/mcp"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serve_in_threads(SessionHandler) as url:
+        yield f"{url}/mcp"
 
 
 @pytest.mark.parametrize("mode", ["events", "plain"])

@@ -9,16 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import threading
 import time
 from base64 import b64decode, urlsafe_b64encode
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.thread_server import serve_in_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -190,15 +191,5 @@ def run_authorization_server() -> Iterator[AuthorizationServer]:
 
         do_POST = do_GET
 
-        def log_message(self, *words: Any) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.url = f"http://127.0.0.1:{http.server_address[1]}"
-    thread = threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
+    with serve_in_threads(Handler) as server.url:
         yield server
-    finally:
-        http.shutdown()
-        http.server_close()

@@ -29,8 +29,8 @@ from tests.oauth.forged import (
 from tests.platform.clinic_runs import MONDAY, Clinic
 from tests.platform.logins import PEOPLE, Logins, start_logins
 from tests.platform.test_clients import AutomaticUser, Mode
-from tests.platform.test_fastapi import free_port
 from tests.platform.test_logins import REFUND, read_ledger
+from tests.ports import find_free_port
 
 pytestmark = pytest.mark.slow
 Forged = Callable[[Logins, str], str]
@@ -74,7 +74,7 @@ def clinic(clinic_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Cl
 @pytest.fixture(scope="module")
 def people() -> Iterator[Logins]:
     """Start the OAuth issuer of `PEOPLE` for servers on a port of their own."""
-    with start_logins(f"http://127.0.0.1:{free_port()}") as found:
+    with start_logins(f"http://127.0.0.1:{find_free_port()}") as found:
         found.server.people = PEOPLE
         yield found
 
@@ -219,7 +219,7 @@ def test_invalid_tokens_are_rejected_with_a_challenge(
 def test_login_and_rejection_work_under_uvicorn(clinic: Clinic) -> None:
     """The client is identified by the URL of its metadata and does not register."""
     left = clinic.cents_left()
-    port = free_port()
+    port = find_free_port()
     with start_logins(f"http://127.0.0.1:{port}") as people:
         people.server.people = PEOPLE
         people.server.takes_client_metadata = True
@@ -246,8 +246,8 @@ def test_confirmation_is_answered_once_at_another_process_by_its_user(
         return at.send("/mcp/", body, {**head, **headers}).message
 
     with (
-        run_uvicorn(clinic, people, free_port()) as first,
-        run_uvicorn(clinic, people, free_port()) as second,
+        run_uvicorn(clinic, people, find_free_port()) as first,
+        run_uvicorn(clinic, people, find_free_port()) as second,
     ):
         asked = pay(first, people.headers("ben"))["result"]
         (question,) = asked["inputRequests"]

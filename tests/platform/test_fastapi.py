@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import socket
 
 import httpx
 import pytest
@@ -12,6 +11,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.platform.clinic_runs import MONDAY, PATIENT, Clinic
+from tests.ports import find_free_port
 
 OPEN = {
     "RECEPTION_TOKEN_DESK": "token-of-the-desk",
@@ -28,20 +28,13 @@ def _set_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
-
-
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
 )
 def test_rest_and_mcp_calls_share_one_pool_that_is_closed(
     clinic: Clinic, number: int
 ) -> None:
-    port = free_port()
+    port = find_free_port()
     process = clinic.start("uvicorn", "clinic_app:app", "--port", str(port))
     try:
         url = f"http://127.0.0.1:{port}"
@@ -85,7 +78,9 @@ def test_application_start_fails_with_the_lifespans_error(clinic: Clinic) -> Non
     from dataclasses import replace
 
     broken = replace(clinic, url="sqlite:////nowhere/at/all")
-    done = broken.run("-m", "uvicorn", "clinic_app:app", "--port", str(free_port()))
+    done = broken.run(
+        "-m", "uvicorn", "clinic_app:app", "--port", str(find_free_port())
+    )
     assert done.returncode == 3
     assert "failed to start: " in done.stderr
     assert "clinic.app:lifespan" in done.stderr

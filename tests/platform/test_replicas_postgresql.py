@@ -28,7 +28,6 @@ from tests.deployment.deployed import (
     FILES,
     ROOT,
     DeployedImage,
-    free_port,
     run_balancer,
     run_replica,
 )
@@ -37,6 +36,7 @@ from tests.packaging.environments import build
 from tests.platform.clinic_runs import MONDAY, PATIENT, Clinic
 from tests.platform.logins import PEOPLE, Logins, start_logins
 from tests.platform.test_clients import AutomaticUser
+from tests.ports import find_free_port
 
 pytestmark = [
     pytest.mark.skipif(
@@ -132,7 +132,7 @@ async def test_users_calls_are_answered_and_recorded_once_while_replicas_stop(
     deployed = await asyncio.to_thread(
         DeployedImage, clinic.project, tmp_path / "image", wheels
     )
-    ports = [free_port() for _ in range(3)]
+    ports = [find_free_port() for _ in range(3)]
     logs = [tmp_path / f"{port}.log" for port in ports]
     with ExitStack() as stack:
         people = stack.enter_context(start_logins())

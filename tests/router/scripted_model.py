@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from tests.thread_server import serve_in_threads
 from toolcast_runtime.router import Router
 from toolcast_runtime.router.router import ChatModel
 
@@ -57,14 +57,6 @@ def run_scripted_model() -> Iterator[ScriptedModel]:
             except OSError:
                 return
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Log nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
-        listener.daemon_threads = True
-        threading.Thread(
-            target=listener.serve_forever, args=(0.01,), daemon=True
-        ).start()
-        state.url = f"http://127.0.0.1:{listener.server_port}/v1"
+    with serve_in_threads(Handler) as url:
+        state.url = f"{url}/v1"
         yield state
-        listener.shutdown()

@@ -21,7 +21,8 @@ import toolcast
 from tests.repository import copy_project
 
 # Every hostile project is generated again, under a hook that is called for each event.
-pytestmark = pytest.mark.slow
+# One run generates every hostile project, which takes half of the default timeout.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).parents[2]
 CASES = sorted(f.name for f in (ROOT / "tests" / "hostile").iterdir() if f.is_dir())

@@ -19,6 +19,7 @@ import pytest
 
 from tests.http.serving import Server
 from tests.mcp.node_setup import find_node_tools
+from tests.ports import find_free_port
 from toolcast.commands.generate.watch import find_watched_paths
 
 PING = "summary: Answer at once.\nparameters: {type: object}\nhandler: handlers.toy:ping\ncli: {keyword: ping}\n"
@@ -185,11 +186,6 @@ def test_printed_command_opens_the_inspector(
         finally:
             page.terminate()
             page.communicate()
-
-
-def find_free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 def list_child_processes(pid: int) -> list[str]:

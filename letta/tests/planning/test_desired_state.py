@@ -32,13 +32,6 @@ def build_desired(
     return build_desired_state(settings, tools, environment, server_url=url)
 
 
-def test_settings_have_defaults() -> None:
-    plain = LettaSettings(name="toys", server=SERVER)
-    assert (plain.agents, plain.backend) == ((), "v1")
-    assert (plain.on_start, plain.on_start_timeout_s) == (False, 120.0)
-    assert LettaAgent("me").type == "letta_v1_agent"
-
-
 @pytest.mark.parametrize(
     ("url", "problem"),
     [

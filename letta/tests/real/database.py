@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LettaServerError", "start_database", "find_free_port"]
+from tests.ports import find_free_port
+
+__all__ = ["LettaServerError", "start_database"]
 
 _NOBODY_USER_ID = 65534
 
 
 class LettaServerError(Exception):
     """Raised when a program fails; the message has the end of its output."""
-
-
-def find_free_port() -> int:
-    """Return a free port of the loopback interface."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @contextmanager

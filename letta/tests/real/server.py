@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from letta.tests.real import install
-from letta.tests.real.database import LettaServerError, find_free_port, start_database
+from letta.tests.real.database import LettaServerError, start_database
+from tests.ports import find_free_port
 
 __all__ = ["letta_server"]
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import httpx
@@ -19,6 +18,7 @@ from letta.tests.target.test_letta_endpoint import (
     sync,
 )
 from letta.tests.test_letta_command import run
+from tests.thread_server import serve_in_threads
 
 __all__ = ["port", "run"]
 
@@ -88,13 +88,8 @@ def run_http_server(answers: dict[str, Any]) -> Iterator[str]:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             self.do_GET()
 
-        def log_message(self, *_: object) -> None:
-            """Log nothing, to keep the test's output clean."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    with serve_in_threads(Handler) as url:
+        yield url
 
 
 @pytest.mark.parametrize("name", ANSWERS)

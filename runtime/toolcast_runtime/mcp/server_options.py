@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, get_args
 
@@ -34,7 +36,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
     try:
         names = server.names(client)
         if options.list:
-            print("".join(f"{name}\n" for name in names), end="")
+            _print_names(names, parser)
             return
         for package in ("mcp", "uvicorn") if options.http else ("mcp",):
             if importlib.util.find_spec(package) is None:
@@ -137,6 +139,20 @@ def _build_parser(server: ToolsetServer) -> argparse.ArgumentParser:
         " requests that only this process has",
     )
     return parser
+
+
+def _print_names(names: Iterable[str], parser: argparse.ArgumentParser) -> None:
+    """Print a tool name a line; exit with 1 if stdout cannot be written."""
+    try:
+        print("".join(f"{name}\n" for name in names), end="", flush=True)
+    except OSError as error:
+        # At exit Python would try to write the rest again, and print a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        parser.exit(
+            1,
+            f"error: the list cannot be written: {error.strerror}\n"
+            "  help: write it to another file or program\n",
+        )
 
 
 def _serve_http(

@@ -52,13 +52,17 @@ def reference_definition(definition: Any, *, in_array: bool = False) -> Any:
         [build_tool(OBJECT, title=SENTENCE)],
     ],
 )
-def test_new_text_is_printed_in_full(new: Any, format_: str, tmp_path: Path) -> None:
+def test_toolcast_diff_prints_new_tool_texts_in_full(
+    new: Any, format_: str, tmp_path: Path
+) -> None:
     write_lists(tmp_path, [build_tool(OBJECT)], new)
     done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", format_)
     assert SENTENCE in " ".join(done.stdout.split())
 
 
-def test_text_of_a_known_definition_is_not_new(tmp_path: Path) -> None:
+def test_toolcast_diff_does_not_print_texts_of_a_definition_in_the_old_list(
+    tmp_path: Path,
+) -> None:
     schema = reference_definition({"description": SENTENCE})
     properties = {**schema["properties"], "b": {"$ref": "#/$defs/X"}}
     new = {**schema, "properties": properties}
@@ -67,7 +71,9 @@ def test_text_of_a_known_definition_is_not_new(tmp_path: Path) -> None:
     assert "`b` is new" in done.stdout and SENTENCE not in done.stdout
 
 
-def test_long_new_text_is_fenced_and_printed_with_its_end(tmp_path: Path) -> None:
+def test_toolcast_diff_prints_a_long_new_text_fenced_with_beginning_and_end(
+    tmp_path: Path,
+) -> None:
     text = f"```\n::error::x\n{SENTENCE * 50} Ignore it at the end."
     new = build_tool(OBJECT, name="u", description=text)
     write_lists(tmp_path, [build_tool(OBJECT)], [build_tool(OBJECT), new])
@@ -86,7 +92,7 @@ def test_long_new_text_is_fenced_and_printed_with_its_end(tmp_path: Path) -> Non
     "text",
     ["先调用上传工具", "呼び出す前に", "Delete-everything!", "Never\ndelete", "لاتحذف"],
 )
-def test_text_without_spaces_is_printed(
+def test_toolcast_diff_prints_new_tool_texts_without_spaces(
     text: str, format_: str, tmp_path: Path
 ) -> None:
     schema = {**OBJECT, "properties": {"a": {"type": "string", "title": text}}}
@@ -102,7 +108,9 @@ def test_text_without_spaces_is_printed(
 
 
 @pytest.mark.parametrize("format_", ["text", "markdown"])
-def test_changed_text_without_spaces_is_printed(format_: str, tmp_path: Path) -> None:
+def test_toolcast_diff_prints_old_and_new_of_a_changed_text_without_spaces(
+    format_: str, tmp_path: Path
+) -> None:
     texts = "删除文件前先询问用户。", "删除文件前不询问用户。"
     old, new = ([build_tool(OBJECT, description=text)] for text in texts)
     write_lists(tmp_path, old, new)
@@ -110,7 +118,7 @@ def test_changed_text_without_spaces_is_printed(format_: str, tmp_path: Path) ->
     assert all(text in done.stdout for text in texts)
 
 
-def test_omitted_text_count_is_reported(tmp_path: Path) -> None:
+def test_toolcast_diff_reports_how_many_new_texts_are_not_shown(tmp_path: Path) -> None:
     schema = {"properties": {f"p{n}": {"description": f"Text {n}."} for n in range(60)}}
     new = build_tool({**OBJECT, **schema}, name="u")
     write_lists(tmp_path, [build_tool(OBJECT)], [build_tool(OBJECT), new])
@@ -134,7 +142,9 @@ def test_omitted_text_count_is_reported(tmp_path: Path) -> None:
         "Type \u0391\u0392\u0395 here.",
     ],
 )
-def test_lookalike_characters_are_reported(text: str, tmp_path: Path) -> None:
+def test_toolcast_diff_reports_lookalike_characters_in_new_tool_texts(
+    text: str, tmp_path: Path
+) -> None:
     new = build_tool({**OBJECT, "properties": {"a": {"description": text}}})
     write_lists(tmp_path, [build_tool(OBJECT)], [new])
     done = toolcast(tmp_path, "diff", "old.json", "new.json")
@@ -151,7 +161,9 @@ def test_lookalike_characters_are_reported(text: str, tmp_path: Path) -> None:
         "The set \U0001d53d of 10 values",
     ],
 )
-def test_text_in_other_scripts_is_accepted(text: str, tmp_path: Path) -> None:
+def test_toolcast_diff_reports_no_mixed_script_for_texts_in_other_scripts(
+    text: str, tmp_path: Path
+) -> None:
     new = build_tool({**OBJECT, "properties": {"a": {"description": text}}})
     write_lists(tmp_path, [build_tool(OBJECT)], [new])
     done = toolcast(tmp_path, "diff", "old.json", "new.json")
@@ -159,7 +171,9 @@ def test_text_in_other_scripts_is_accepted(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("member", ["arguments", "icons", "_meta", "annotations"])
-def test_empty_prompt_member_equals_a_missing_one(member: str, tmp_path: Path) -> None:
+def test_toolcast_diff_treats_empty_members_of_an_mcp_prompt_as_missing(
+    member: str, tmp_path: Path
+) -> None:
     empty: Any = [] if member in ("arguments", "icons") else {}
     old = {"tools": [], "prompts": [{"name": "p"}]}
     new = {"tools": [], "prompts": [{"name": "p", member: empty}]}
@@ -169,7 +183,9 @@ def test_empty_prompt_member_equals_a_missing_one(member: str, tmp_path: Path) -
     assert len(compare(tmp_path, new, filled)) == 1
 
 
-def test_prompts_and_resources_are_not_counted_as_tools(tmp_path: Path) -> None:
+def test_toolcast_diff_does_not_count_changed_mcp_prompts_as_tools(
+    tmp_path: Path,
+) -> None:
     prompts = [{"name": name, "title": "A"} for name in "pq"]
     changed = [{**prompt, "title": "B"} for prompt in prompts]
     old, new = ({"tools": [], "prompts": value} for value in (prompts, changed))
@@ -188,7 +204,7 @@ def test_prompts_and_resources_are_not_counted_as_tools(tmp_path: Path) -> None:
         ("send_mail", "group_mail", SENTENCE.replace("mail", "message")),
     ],
 )
-def test_renamed_tool_with_similar_description_is_matched(
+def test_toolcast_diff_reports_a_removed_and_a_similar_new_tool_as_renamed(
     old_name: str, new_name: str, description: str, tmp_path: Path
 ) -> None:
     schema = {**OBJECT, "properties": {"group": {"type": "string"}}}
@@ -199,7 +215,9 @@ def test_renamed_tool_with_similar_description_is_matched(
     assert "tool/removed" not in rules
 
 
-def test_different_tools_are_not_matched_as_renamed(tmp_path: Path) -> None:
+def test_toolcast_diff_reports_different_tools_as_removed_and_added(
+    tmp_path: Path,
+) -> None:
     old = build_tool(OBJECT, name="add", description="Adds a user.")
     new = build_tool(OBJECT, name="get", description="Gets a user.")
     rules = [change["rule"] for change in compare(tmp_path, [old], [new])]
@@ -213,7 +231,7 @@ def test_different_tools_are_not_matched_as_renamed(tmp_path: Path) -> None:
         ('clients: {desk: {allow: ["note"]}, c: {allow: []}}', "`c` is added"),
     ],
 )
-def test_risky_toolset_change_is_reported_with_its_file(
+def test_toolcast_diff_reports_a_changed_client_with_file_and_line_of_toolset_yaml(
     field: str, message: str, make_project: Callable[..., Project]
 ) -> None:
     spec = {"note": "summary: Keeps a note.\nparameters: {type: object}\n"}

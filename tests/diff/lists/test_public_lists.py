@@ -91,7 +91,7 @@ def compare_schemas(folder: Path, old: Any, new: Any) -> dict[str, str]:
         ),
     ],
 )
-def test_public_lists_have_the_expected_grades(
+def test_toolcast_diff_of_tool_lists_from_public_reports_has_the_expected_grades(
     name: str, expected: dict[str, str], tmp_path: Path
 ) -> None:
     lists = [
@@ -116,7 +116,7 @@ def test_public_lists_have_the_expected_grades(
         ({"idempotentHint": True}, {"idempotentHint": True}, []),
     ],
 )
-def test_other_hints_are_compared_when_a_tool_stops_being_read_only(
+def test_toolcast_diff_compares_other_hints_of_a_tool_that_is_no_longer_read_only(
     old: Tool, new: Tool, rules: list[str], tmp_path: Path
 ) -> None:
     changes = compare(
@@ -144,7 +144,7 @@ LONG = "A long text that describes the parameter and its effect on the result, a
         ({"pattern": "a" * 150 + "50"}, {"pattern": "a" * 150 + "99"}),
     ],
 )
-def test_message_about_long_schema_values_shows_the_difference(
+def test_toolcast_diff_message_on_long_schema_values_shows_the_difference(
     old: Tool, new: Tool, tmp_path: Path
 ) -> None:
     tools = [[build_tool({**OBJECT, "properties": {"a": s}})] for s in (old, new)]
@@ -155,7 +155,7 @@ def test_message_about_long_schema_values_shows_the_difference(
 
 
 @pytest.mark.parametrize("member", ["title", "annotations"])
-def test_message_about_long_field_values_shows_the_difference(
+def test_toolcast_diff_message_on_long_titles_and_annotations_shows_the_difference(
     member: str, tmp_path: Path
 ) -> None:
     values = [f"{LONG} {number}" for number in (50, 99)]
@@ -180,9 +180,10 @@ def test_message_about_long_field_values_shows_the_difference(
         ({"additionalProperties": False}, {}, "safe"),
     ],
 )
-def test_closed_external_parameters_are_risky_or_breaking(
+def test_toolcast_diff_grades_additional_properties_false_as_risky_or_breaking(
     old: Tool, new: Tool, grade: str, tmp_path: Path
 ) -> None:
+    """It is breaking if the old schema explicitly allowed additional properties."""
     base = {**OBJECT, "properties": {"x": {"type": "string"}}}
     tools = [[build_tool({**base, **schema})] for schema in (old, new)]
     assert [c["grades"]["call"] for c in compare(tmp_path, *tools)] == [grade]
@@ -210,7 +211,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize(("old", "new", "grade"), PATTERNS)
-def test_pattern_change_is_graded_by_inclusion_and_examples(
+def test_toolcast_diff_grades_a_changed_json_schema_pattern_by_inclusion_and_examples(
     old: str, new: str, grade: str, tmp_path: Path
 ) -> None:
     tools = [
@@ -224,7 +225,9 @@ def test_pattern_change_is_graded_by_inclusion_and_examples(
 
 
 @pytest.mark.parametrize(("first", "second", "_"), PATTERNS)
-def test_including_pattern_accepts_examples(first: str, second: str, _: str) -> None:
+def test_json_schema_pattern_proved_to_include_another_accepts_its_examples(
+    first: str, second: str, _: str
+) -> None:
     """A pattern that is proved to include another one accepts its examples."""
     for accepted, sent in ((first, second), (second, first)):
         if includes_pattern(accepted, sent):
@@ -281,7 +284,7 @@ CLOSED = {"unevaluatedProperties": False}
         ),
     ],
 )
-def test_added_keyword_next_to_reference_is_the_only_change(
+def test_toolcast_diff_reports_only_the_keyword_added_next_to_a_ref(
     old: Tool, new: Tool, expected: dict[str, str], tmp_path: Path
 ) -> None:
     assert compare_schemas(tmp_path, old, new) == expected
@@ -304,13 +307,15 @@ THEN = {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
         ({"required": ["a"], "dependentRequired": {"a": ["b"]}}, {"required": ["b"]}),
     ],
 )
-def test_equivalent_schema_is_not_breaking(
+def test_toolcast_diff_grades_an_equivalent_json_schema_as_not_breaking(
     old: Tool, new: Tool, tmp_path: Path
 ) -> None:
     assert "breaking" not in compare_schemas(tmp_path, old, new).values()
 
 
-def test_condition_that_rejects_more_values_is_breaking(tmp_path: Path) -> None:
+def test_toolcast_diff_grades_a_stricter_json_schema_condition_as_breaking(
+    tmp_path: Path,
+) -> None:
     old = {"dependentRequired": {"b": ["a"]}}
     assert "breaking" in compare_schemas(tmp_path, old, THEN).values()
 
@@ -326,7 +331,7 @@ def test_condition_that_rejects_more_values_is_breaking(tmp_path: Path) -> None:
         ({"uniqueItems": False}, {}, "parameters.properties.a.uniqueItems"),
     ],
 )
-def test_message_about_equivalent_schema_names_its_location(
+def test_toolcast_diff_message_on_an_equivalent_schema_names_its_location(
     old: Tool, new: Tool, location: str, tmp_path: Path
 ) -> None:
     tools = [
@@ -338,7 +343,9 @@ def test_message_about_equivalent_schema_names_its_location(
 
 
 @pytest.mark.parametrize("format_", ["text", "markdown", "github"])
-def test_grouped_changes_keep_an_example(format_: str, tmp_path: Path) -> None:
+def test_toolcast_diff_shows_a_newly_invalid_example_for_grouped_equal_changes(
+    format_: str, tmp_path: Path
+) -> None:
     def build_list(maximum: int) -> list[Tool]:
         schema = {"properties": {"n": {"type": "integer", "maximum": maximum}}}
         return [build_tool({**OBJECT, **schema}, name=name) for name in "pqr"]

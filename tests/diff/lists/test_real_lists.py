@@ -15,7 +15,9 @@ from tests.program import toolcast
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize("server", HISTORIES)
-def test_text_changes_in_real_releases_do_not_fail(server: str, tmp_path: Path) -> None:
+def test_toolcast_diff_does_not_fail_for_text_changes_in_releases_of_mcp_servers(
+    server: str, tmp_path: Path
+) -> None:
     lists = (str(FOLDER / server / "old.json"), str(FOLDER / server / "new.json"))
     report = compare(tmp_path, *lists)
     assert report["changes"]
@@ -24,7 +26,9 @@ def test_text_changes_in_real_releases_do_not_fail(server: str, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_every_corpus_list_equals_itself(tmp_path: Path) -> None:
+def test_toolcast_diff_of_a_public_mcp_tool_list_with_itself_has_no_change(
+    tmp_path: Path,
+) -> None:
     for file in sorted((ROOT / "tests/corpus/mcp").glob("*.json")):
         done = toolcast(tmp_path, "diff", str(file), str(file))
         assert done.returncode == 0, (file, done.stderr)

@@ -52,7 +52,9 @@ LISTS = st.lists(TOOLS, min_size=1, max_size=3)
 FORMATS = st.sampled_from(["text", "json", "markdown", "github", "sarif"])
 
 
-def test_member_without_a_spec_field_is_reported(tmp_path: Path) -> None:
+def test_toolcast_diff_reports_a_hint_that_is_not_a_boolean_next_to_other_changes(
+    tmp_path: Path,
+) -> None:
     """A hint that is not a boolean is reported next to other changes."""
     for file, hint, title in (("old.json", True, "A"), ("new.json", "yes", "B")):
         annotations = {"readOnlyHint": hint, "title": title}
@@ -88,7 +90,9 @@ def compare_tools(folder: Path, before: Any, after: Any) -> Any:
         ),
     ],
 )
-def test_equivalent_member_is_safe(tmp_path: Path, before: Any, after: Any) -> None:
+def test_toolcast_diff_grades_explicit_defaults_and_other_number_forms_as_safe(
+    tmp_path: Path, before: Any, after: Any
+) -> None:
     """Another form of a number and an explicit default hint have safe grades."""
     versions = [
         [{"name": "a", "inputSchema": {}, **members}] for members in (before, after)
@@ -111,7 +115,9 @@ GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object
         ([GOOD, GOOD], "name/similar"),
     ],
 )
-def test_invalid_new_tool_is_reported(tmp_path: Path, tools: Any, rule: str) -> None:
+def test_toolcast_diff_reports_the_violated_rule_for_an_invalid_new_tool(
+    tmp_path: Path, tools: Any, rule: str
+) -> None:
     """The rule's finding is listed in `introduced`."""
     assert rule in {
         item["rule"] for item in compare_tools(tmp_path, [GOOD], tools)["introduced"]
@@ -125,7 +131,7 @@ def normalize_tools(tools: list[dict[str, Any]]) -> list[str]:
 
 @limit_examples(100)
 @given(LISTS, LISTS, FORMATS)
-def test_any_two_lists_are_compared_and_differences_reported(
+def test_toolcast_diff_compares_any_two_tool_lists_and_reports_every_difference(
     old: list[dict[str, Any]], new: list[dict[str, Any]], format_: str
 ) -> None:
     with tempfile.TemporaryDirectory() as name:

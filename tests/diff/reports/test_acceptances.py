@@ -58,11 +58,14 @@ def problems(entries: str) -> list[str]:
         ("  - &a {rule: a/b, tool: x, reason: W}\n", "anchor"),
     ],
 )
-def test_invalid_entry_is_reported_with_its_position(entry: str, problem: str) -> None:
+def test_accept_yaml_entry_that_is_invalid_is_reported_with_its_position(
+    entry: str, problem: str
+) -> None:
+    """The file toolcast.accept.yaml lists accepted changes, which do not fail `toolcast diff`."""
     assert [line for line in problems(entry) if problem in line], problems(entry)
 
 
-def test_all_invalid_entries_are_reported() -> None:
+def test_accept_yaml_parser_reports_all_invalid_entries() -> None:
     assert len(problems("  - {reason: a}\n  - {reason: b}\n")) == 2
 
 
@@ -94,7 +97,7 @@ def diff(project: Any, *words: str) -> Any:
         ('{rule: tool/removed, tool: a, reason: W, until: "2999-01-01"}', ["b"]),
     ],
 )
-def test_entry_accepts_only_matching_changes(
+def test_accept_yaml_entry_accepts_only_matching_changes_of_toolcast_diff(
     project: Any, entry: str, failing: list[str]
 ) -> None:
     project.write("toolcast.accept.yaml", f"version: 1\naccept:\n  - {entry}\n")
@@ -104,7 +107,7 @@ def test_entry_accepts_only_matching_changes(
     assert done.returncode == (1 if failing else 0)
 
 
-def test_entry_expires_on_its_until_date() -> None:
+def test_accept_yaml_entry_expires_on_its_until_date() -> None:
     text = (
         'version: 1\naccept: [{rule: a/b, tool: x, reason: W, until: "2030-05-02"}]\n'
     )
@@ -113,7 +116,9 @@ def test_entry_expires_on_its_until_date() -> None:
     assert entry.is_expired(datetime.date(2030, 5, 2))
 
 
-def test_invalid_acceptance_file_is_an_error_without_output(project: Any) -> None:
+def test_toolcast_diff_with_an_invalid_accept_yaml_exits_with_2_without_output(
+    project: Any,
+) -> None:
     project.write("toolcast.accept.yaml", "version: 1\nacept: []\n")
     done = diff(project)
     assert done.returncode == 2
@@ -131,7 +136,9 @@ def get_fingerprint(project: Any, tool: str) -> str:
     return fingerprint
 
 
-def test_accept_appends_an_entry_after_existing_ones(project: Any) -> None:
+def test_toolcast_diff_accept_option_appends_an_entry_to_accept_yaml(
+    project: Any,
+) -> None:
     first, second = get_fingerprint(project, "a"), get_fingerprint(project, "b")
     done = diff(project, "--accept", first, "--reason", 'No: "it" # went')
     assert done.returncode == 1
@@ -165,7 +172,9 @@ def test_accept_appends_an_entry_after_existing_ones(project: Any) -> None:
         b"version: 1\naccept:\n  - {rule: a/b, tool: x, reason: W}\n# The end.",
     ],
 )
-def test_accept_preserves_existing_text(project: Any, existing: bytes) -> None:
+def test_toolcast_diff_accept_option_preserves_the_text_of_accept_yaml(
+    project: Any, existing: bytes
+) -> None:
     fingerprint = get_fingerprint(project, "a")
     file = project.root / "toolcast.accept.yaml"
     file.write_bytes(existing)
@@ -181,7 +190,9 @@ def test_accept_preserves_existing_text(project: Any, existing: bytes) -> None:
     assert len(entries) == (2 if b"W" in existing else 1)
 
 
-def test_change_with_expired_acceptance_can_be_accepted_again(project: Any) -> None:
+def test_toolcast_diff_change_with_an_expired_acceptance_can_be_accepted_again(
+    project: Any,
+) -> None:
     fingerprint = get_fingerprint(project, "a")
     entry = f'{{fingerprint: "{fingerprint}", reason: W, until: "2020-01-01"}}'
     project.write("toolcast.accept.yaml", f"version: 1\naccept:\n  - {entry}\n")
@@ -206,7 +217,7 @@ def test_change_with_expired_acceptance_can_be_accepted_again(project: Any) -> N
         (None, ["--reason", " "], "--accept requires a reason"),
     ],
 )
-def test_rejected_accept_option_leaves_the_file_unchanged(
+def test_toolcast_diff_rejected_accept_option_leaves_accept_yaml_unchanged(
     project: Any, existing: str | None, options: list[str], message: str
 ) -> None:
     fingerprint = get_fingerprint(project, "a")
@@ -219,7 +230,7 @@ def test_rejected_accept_option_leaves_the_file_unchanged(
     assert (file.read_text() if file.exists() else None) == existing
 
 
-def test_schema_write_updates_the_acceptance_schema(project: Any) -> None:
+def test_schema_write_updates_the_editor_schema_of_accept_yaml(project: Any) -> None:
     project.write(
         "toolcast.accept.yaml",
         "# yaml-language-server: $schema=specs/accept.schema.json\nversion: 1\naccept: []\n",

@@ -41,14 +41,18 @@ def without_github_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @each_case
 @pytest.mark.parametrize("format_", FORMATS)
-def test_output_in_each_format_equals_expected_file(case: Path, format_: str) -> None:
+def test_toolcast_diff_output_in_each_format_equals_the_cases_expected_file(
+    case: Path, format_: str
+) -> None:
     code, text = run_diff(case, "--format", format_)
     assert_equals_file(case / "expected" / FORMATS[format_], text)
     assert code == (1 if case.name in FAILING_CASES else 0)
 
 
 @each_case
-def test_bump_output_equals_the_expected_changelog(case: Path) -> None:
+def test_toolcast_diff_bump_output_equals_the_cases_expected_changelog(
+    case: Path,
+) -> None:
     code, text = run_diff(case, "--bump")
     assert_equals_file(case / "expected" / "changelog.md", text)
     assert code == 0
@@ -63,7 +67,9 @@ def assert_equals_file(file: Path, text: str) -> None:
 
 
 @each_case
-def test_json_and_sarif_match_schemas_and_agree_on_failing_changes(case: Path) -> None:
+def test_diff_json_and_sarif_match_schemas_and_agree_on_failing_changes(
+    case: Path,
+) -> None:
     expected = case / "expected"
     value = validate_json((expected / "diff.json").read_text("utf-8"), "diff")
     run = validate_sarif((expected / "diff.sarif").read_text("utf-8"))
@@ -76,14 +82,14 @@ def test_json_and_sarif_match_schemas_and_agree_on_failing_changes(case: Path) -
 
 
 @each_case
-def test_text_lines_with_spaces_have_at_most_80_characters(case: Path) -> None:
+def test_toolcast_diff_text_output_wraps_lines_at_80_characters(case: Path) -> None:
     text = (case / "expected" / "text.txt").read_text("utf-8")
     changes = text.partition("\ntoolcast.accept.yaml:")[0]
     long = [line for line in changes.split("\n") if len(line) > 80]
     assert [line for line in long if " " in line.strip()] == []
 
 
-def test_example_in_the_docs_is_in_the_expected_output() -> None:
+def test_docs_example_of_toolcast_diff_is_in_its_expected_output() -> None:
     page = (HERE.parents[2] / "docs" / "diff.md").read_text("utf-8")
     example = page.partition("```text\n")[2].partition("```")[0]
     text = (HERE / "cases" / "shop" / "expected" / "text.txt").read_text("utf-8")
@@ -93,7 +99,9 @@ def test_example_in_the_docs_is_in_the_expected_output() -> None:
 
 
 @each_case
-def test_reported_locations_exist(case: Path) -> None:
+def test_toolcast_diff_json_output_has_only_locations_in_existing_lines(
+    case: Path,
+) -> None:
     value = json.loads((case / "expected" / "diff.json").read_text("utf-8"))
     for change in value["changes"]:
         location = change["location"]
@@ -101,7 +109,9 @@ def test_reported_locations_exist(case: Path) -> None:
         assert location["line"] <= len(lines)
 
 
-def test_accepted_unused_and_expired_entries_are_reported() -> None:
+def test_toolcast_diff_json_output_has_accepted_unused_and_expired_accept_entries() -> (
+    None
+):
     shop = next(case for case in CASES if case.name == "shop")
     value = json.loads((shop / "expected" / "diff.json").read_text("utf-8"))
     accepted = [entry for entry in value["changes"] if entry["accepted"]]
@@ -123,12 +133,17 @@ def test_accepted_unused_and_expired_entries_are_reported() -> None:
         ("code=breaking,access=risky", 1),
     ],
 )
-def test_exit_code_depends_on_fail_on_limits(limits: str, code: int) -> None:
+def test_toolcast_diff_exit_code_depends_on_the_fail_on_option(
+    limits: str, code: int
+) -> None:
     shop = next(case for case in CASES if case.name == "shop")
     assert run_diff(shop, "--fail-on", limits)[0] == code
 
 
-def test_limit_for_one_audience_ignores_other_audiences() -> None:
+def test_toolcast_diff_fail_on_limit_of_one_audience_ignores_the_other_audiences() -> (
+    None
+):
+    """Audiences are call, prompt, code and access."""
     hostile = next(case for case in CASES if case.name == "hostile")
     assert run_diff(hostile, "--fail-on", "access=breaking")[0] == 0
     assert run_diff(hostile, "--fail-on", "prompt=risky")[0] == 1
@@ -150,7 +165,9 @@ def test_limit_for_one_audience_ignores_other_audiences() -> None:
         (["--accept", "nothing", "--reason", "Why."], "no change has the fingerprint"),
     ],
 )
-def test_invalid_options_are_rejected(options: list[str], message: str) -> None:
+def test_toolcast_diff_with_invalid_options_exits_with_2_and_a_suggestion(
+    options: list[str], message: str
+) -> None:
     same = next(case for case in CASES if case.name == "same")
     done = toolcast(same, "diff", "--project", "after", "--against", "before", *options)
     assert done.returncode == 2

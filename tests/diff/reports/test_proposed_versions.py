@@ -59,7 +59,7 @@ def make_change(rule: str, grades: Grades) -> Change:
         (None, "x/y", Grades(), "0.1.0"),
     ],
 )
-def test_change_requires_the_expected_version(
+def test_diff_bump_proposes_the_version_that_a_changes_grades_require(
     before: str | None, rule: str, grades: Grades, proposed: str
 ) -> None:
     """Breaking changes require a major step, risky ones and additions a minor one, others a patch."""
@@ -80,13 +80,15 @@ def test_change_requires_the_expected_version(
         ("x", False),
     ],
 )
-def test_raised_version_is_enough_from_next_major(now: str, is_enough: bool) -> None:
+def test_diff_bump_accepts_a_raised_version_from_the_next_major_for_a_breaking_change(
+    now: str, is_enough: bool
+) -> None:
     breaking = make_change("x/y", Grades(call=BREAKING))
     [found] = propose_versions([breaking], workspace("1.4.2"), workspace(now))
     assert found.is_enough is is_enough
 
 
-def test_worst_change_determines_the_version_step() -> None:
+def test_diff_bump_version_step_is_determined_by_the_worst_change() -> None:
     changes = [
         make_change("x/y", Grades(call=grade)) for grade in (SAFE, BREAKING, RISKY)
     ]
@@ -94,14 +96,16 @@ def test_worst_change_determines_the_version_step() -> None:
     assert (found.step, found.version) == ("major", "2.0.0")
 
 
-def test_moved_tool_requires_a_new_version_for_its_old_toolset() -> None:
+def test_diff_bump_proposes_a_new_version_of_the_toolset_that_loses_a_moved_tool() -> (
+    None
+):
     breaking = make_change("tool/moved", Grades(call=BREAKING))
     moved = replace(breaking, toolset="other", before="toy", after="other")
     [found] = propose_versions([moved], workspace("1.0.0"), workspace("1.0.0"))
     assert (found.toolset, found.version) == ("toy", "2.0.0")
 
 
-def test_renamed_toolset_continues_its_old_version() -> None:
+def test_diff_bump_version_of_a_renamed_toolset_continues_its_old_version() -> None:
     breaking = make_change("toolset/renamed", Grades(code=BREAKING))
     renamed = replace(breaking, tool="", before="old", after="toy")
     old = workspace("1.0.0")
@@ -112,12 +116,12 @@ def test_renamed_toolset_continues_its_old_version() -> None:
     assert (found.before, found.version) == ("1.0.0", "2.0.0")
 
 
-def test_toolset_without_changes_has_no_proposed_version() -> None:
+def test_diff_bump_proposes_no_version_for_a_toolset_without_changes() -> None:
     assert list(propose_versions([], workspace("1.0.0"), workspace("1.0.0"))) == []
 
 
 @pytest.mark.parametrize("before", ["1.4.2", "", "0.9.0-<b>x</b>\n\n# x"])
-def test_invalid_version_is_escaped_in_markdown(before: str) -> None:
+def test_diff_bump_escapes_invalid_versions_in_markdown(before: str) -> None:
     now = "9 <script>x()</script>\n\n# Title"
     breaking = make_change("x/y", Grades(call=BREAKING))
     text = report_versions(
@@ -145,7 +149,9 @@ def test_invalid_version_is_escaped_in_markdown(before: str) -> None:
         ("tool.deprecated/unset", "Changed"),
     ],
 )
-def test_change_is_in_its_changelog_section(rule: str, section: str) -> None:
+def test_diff_bump_lists_a_change_in_its_changelog_section(
+    rule: str, section: str
+) -> None:
     change = make_change(
         rule, load_change_rules(())[rule].grades._replace(prompt=RISKY)
     )
@@ -158,7 +164,7 @@ def test_change_is_in_its_changelog_section(rule: str, section: str) -> None:
     assert f"### {section}\n\n- `a`: `x` is 2" in text
 
 
-def test_changelog_entry_has_version_reason_and_ordered_sections() -> None:
+def test_diff_bump_changelog_entry_has_version_reason_and_ordered_sections() -> None:
     case = Path(__file__).parent / "cases" / "shop" / "expected" / "changelog.md"
     text = case.read_text("utf-8")
     assert text.startswith("## shop 2.0.0\n\n1.4.0 -> 2.0.0 (major): ")

@@ -1,4 +1,4 @@
-"""Escaping of spec texts in reports."""
+"""Escaping of spec texts in the reports of `toolcast diff`."""
 
 from __future__ import annotations
 
@@ -71,21 +71,24 @@ def assert_no_command(log: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_text_report_is_printable_and_has_no_ci_command(text: str, value: str) -> None:
+def test_diff_text_report_is_printable_and_contains_no_ci_command(
+    text: str, value: str
+) -> None:
     report = report_changes(make_verdict(text, value), "text", CONTEXT)
     assert report.replace("\n", "").isprintable()
     assert "\u202e" not in report and "\u200b" not in report
     assert_no_command(report)
 
 
-def test_wrapped_line_does_not_start_with_a_ci_command() -> None:
+def test_diff_text_report_wraps_no_line_before_a_ci_command() -> None:
+    """GitHub executes `::COMMAND::` at the beginning of a line; it is escaped."""
     text = "word " * 14 + "::stop-commands::x ##[add-mask]word ::error::x"
     report = report_changes(make_verdict(text, text), "text", CONTEXT)
     assert "\n    \\x3a:stop-commands::x #\\x23[add-mask]word" in report
     assert_no_command(report)
 
 
-def test_color_codes_surround_only_grades() -> None:
+def test_diff_text_report_has_color_codes_only_around_grades() -> None:
     verdict = make_verdict("`a` is gone", "\x1b[0m")
     plain = report_changes(verdict, "text", CONTEXT)
     colored = report_changes(verdict, "text", CONTEXT._replace(has_color=True))
@@ -98,7 +101,9 @@ def test_color_codes_surround_only_grades() -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_github_report_is_one_escaped_workflow_command(text: str, value: str) -> None:
+def test_diff_github_report_is_one_escaped_workflow_command(
+    text: str, value: str
+) -> None:
     report = report_changes(make_verdict(text, value), "github", CONTEXT)
     assert report.isprintable() is False and report.count("\n") == 1
     head = (
@@ -109,7 +114,9 @@ def test_github_report_is_one_escaped_workflow_command(text: str, value: str) ->
 
 
 @given(TEXTS, TEXTS)
-def test_json_and_sarif_reports_match_their_schemas(text: str, value: str) -> None:
+def test_diff_json_and_sarif_reports_of_hostile_texts_match_their_schemas(
+    text: str, value: str
+) -> None:
     verdict = make_verdict(text, value)
     validate_json(report_changes(verdict, "json", CONTEXT), "diff")
     run = validate_sarif(report_changes(verdict, "sarif", CONTEXT))
@@ -124,7 +131,9 @@ def render_html(text: str) -> str:
 @given(TEXTS, TEXTS)
 @example("see (www.evil.example)", ",www.evil.example")
 @example("0www.", "a GH-1")
-def test_markdown_report_has_no_html_or_links_from_specs(text: str, value: str) -> None:
+def test_diff_markdown_report_has_no_html_or_links_from_specs(
+    text: str, value: str
+) -> None:
     report = report_changes(make_verdict(text, value), "markdown", CONTEXT)
     html = render_html(report)
     tags = set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html))
@@ -141,7 +150,7 @@ def test_markdown_report_has_no_html_or_links_from_specs(text: str, value: str) 
 
 
 @given(TEXTS, TEXTS, st.sampled_from(list(Severity)))
-def test_finding_is_valid_in_every_format(
+def test_finding_with_hostile_text_is_escaped_in_every_report_format(
     text: str, help_: str, severity: Severity
 ) -> None:
     location = Location("specs/toy/act.yaml", 3, 1, 4)
@@ -158,7 +167,9 @@ def test_finding_is_valid_in_every_format(
 
 
 @pytest.mark.parametrize("number", [10, 3_000])
-def test_markdown_report_fits_github_limit_and_counts_omissions(number: int) -> None:
+def test_diff_markdown_report_fits_githubs_limit_and_counts_omitted_changes(
+    number: int,
+) -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), "\U0001f534 <" * 200, "b" * 4_000,
@@ -187,7 +198,7 @@ def test_markdown_report_fits_github_limit_and_counts_omissions(number: int) -> 
     assert text.count("<details open>") == (1 if number == 10 else 0)
 
 
-def test_equal_change_in_3000_tools_is_reported_once() -> None:
+def test_diff_report_groups_an_equal_change_in_3000_tools() -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), f"act_{index}", ABSENT,
@@ -210,7 +221,7 @@ def test_equal_change_in_3000_tools_is_reported_once() -> None:
     assert "and 2,980 more: the tool is gone" in annotation
 
 
-def test_report_contains_the_fingerprint_for_each_change() -> None:
+def test_diff_text_report_contains_the_fingerprint_of_each_change() -> None:
     changes = [
         Change(
             RULE, "toy", tool, ("parameters", name), 1, 2, "`x` is another one",
@@ -227,13 +238,13 @@ def test_report_contains_the_fingerprint_for_each_change() -> None:
     assert all(change.fingerprint in text for change in changes)
 
 
-def test_expected_comments_render_without_html_from_specs() -> None:
+def test_diff_markdown_comments_of_the_cases_render_without_html_from_specs() -> None:
     for case in CASES:
         html = render_html((case / "expected" / "comment.md").read_text("utf-8"))
         assert "<script" not in html and "<a " not in html and "<img" not in html
 
 
-def test_sarif_log_is_truncated_to_the_most_severe_results(
+def test_diff_sarif_log_is_truncated_to_the_most_severe_results(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("toolcast.reports.formats._MAX_SARIF_RESULTS", 3)

@@ -48,7 +48,9 @@ def count_git_diff_lines(root: Path) -> int:
     return len(done.stdout.splitlines())
 
 
-def test_real_release_report_is_shorter_than_git_diff(tmp_path: Path) -> None:
+def test_diff_report_on_a_real_mcp_server_release_is_at_most_half_of_git_diff(
+    tmp_path: Path,
+) -> None:
     ratios = []
     for server in HISTORIES:
         root = tmp_path / server
@@ -104,7 +106,7 @@ def build_tool(index: int, *, is_new: bool) -> dict[str, Any]:
     }
 
 
-def test_breaking_changes_precede_safe_changes(tmp_path: Path) -> None:
+def test_diff_report_lists_breaking_changes_before_safe_changes(tmp_path: Path) -> None:
     """Two breaking changes are in the first ten lines, before an update of 25 tools."""
     versions = []
     for folder, is_new in (("old", False), ("new", True)):
@@ -143,7 +145,7 @@ def test_breaking_changes_precede_safe_changes(tmp_path: Path) -> None:
     assert len(report["changes"]) == REPEATED + TOOL_COUNT + 2
 
 
-def test_parameter_named_like_its_tool_is_named_in_groups() -> None:
+def test_diff_report_names_a_parameter_that_is_named_like_its_tool() -> None:
     """Grouping omits the tool's name in messages, but not an equal parameter name."""
 
     def workspace(*names: str) -> Workspace:
@@ -158,7 +160,7 @@ def test_parameter_named_like_its_tool_is_named_in_groups() -> None:
     assert "2 tools: `query` is removed" in text
 
 
-def test_full_report_has_every_fingerprint(tmp_path: Path) -> None:
+def test_diff_report_with_all_changes_has_every_fingerprint(tmp_path: Path) -> None:
     root = tmp_path
     pair = load_release("git", "old", root / "old"), load_release(
         "git", "new", root / "new"

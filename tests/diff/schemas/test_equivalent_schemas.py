@@ -69,17 +69,23 @@ def are_equivalent(*schemas: Any) -> bool:
 
 
 @pytest.mark.parametrize(("first", "second"), EQUIVALENT)
-def test_equivalent_schemas_are_proved_equivalent(first: Any, second: Any) -> None:
+def test_are_equivalent_is_true_for_json_schemas_that_accept_the_same_values(
+    first: Any, second: Any
+) -> None:
     assert are_equivalent(first, second)
 
 
 @pytest.mark.parametrize(("first", "second"), DIFFERENT)
-def test_different_schemas_are_not_proved_equivalent(first: Any, second: Any) -> None:
+def test_are_equivalent_is_false_for_json_schemas_that_accept_different_values(
+    first: Any, second: Any
+) -> None:
     assert not are_equivalent(first, second)
 
 
 @pytest.mark.parametrize("build_pair", [build_changed_pair, build_independent_pair])
-def test_schemas_proved_equivalent_accept_the_same_values(build_pair: Any) -> None:
+def test_are_equivalent_is_true_only_for_random_schemas_with_the_same_valid_values(
+    build_pair: Any,
+) -> None:
     equivalent_count = 0
     for seed in range(600):
         before, after = build_pair(Random(seed))
@@ -93,7 +99,7 @@ def test_schemas_proved_equivalent_accept_the_same_values(build_pair: Any) -> No
     assert equivalent_count > 20 or build_pair is build_independent_pair
 
 
-def test_proof_stops_at_the_step_limit() -> None:
+def test_proof_that_two_json_schemas_are_equivalent_stops_at_the_step_limit() -> None:
     definitions = {
         f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)
     }
@@ -112,7 +118,7 @@ def test_at_most_200_enumerated_values_are_validated(
     assert are_equivalent({"enum": values}, {"enum": values[::-1]}) is is_proved
 
 
-def test_large_schemas_are_not_proved_equivalent() -> None:
+def test_are_equivalent_is_false_for_large_json_schemas_that_are_not_equal() -> None:
     names = range(2_000)
     schema = {"properties": {f"p{i}": {"minLength": i + 1} for i in names}}
     titled = {"properties": {f"p{i}": {"minLength": i + 1, "title": ""} for i in names}}

@@ -18,7 +18,8 @@ def build_parameters(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
-def test_example_value_for_a_pattern_is_the_default_or_built() -> None:
+def test_diff_example_value_for_a_pattern_is_the_default_or_built_from_it() -> None:
+    """An example is a call that a schema change makes invalid."""
     key = {"type": "string", "pattern": "^[A-Z]{3}-\\d{4}$"}
     for hint in ({}, {"default": "ABC-1234"}):
         limits = ({"type": "integer", "maximum": maximum} for maximum in (50, 20))
@@ -33,7 +34,7 @@ def test_example_value_for_a_pattern_is_the_default_or_built() -> None:
         assert change.witness == {"key": key_value, "limit": 50}
 
 
-def test_changes_have_separate_examples() -> None:
+def test_diff_gives_each_schema_change_its_own_example_of_invalid_arguments() -> None:
     before = build_parameters(
         a={"type": "integer"}, b={"enum": ["x", "y"]}, c={"type": "string"}
     )
@@ -52,7 +53,7 @@ def test_changes_have_separate_examples() -> None:
     }
 
 
-def test_example_can_require_all_changes_together() -> None:
+def test_diff_example_can_be_invalid_only_by_all_schema_changes_together() -> None:
     """Each alternative loses a property that the other one still has without the change."""
     branches = [
         {"properties": {"c": {"type": "integer"}, "a": {}}, "required": ["a"]},
@@ -72,7 +73,7 @@ def test_example_can_require_all_changes_together() -> None:
     assert "c" in breaking.witness
 
 
-def test_example_has_parameters_required_by_actions() -> None:
+def test_diff_example_has_the_parameters_that_the_action_requires() -> None:
     before = build_parameters(
         action={"enum": ["list", "send"]},
         to={"type": "string"},
@@ -93,7 +94,7 @@ def test_example_has_parameters_required_by_actions() -> None:
     assert change.grades.call is Grade.BREAKING
 
 
-def test_long_example_is_truncated_in_the_message() -> None:
+def test_diff_message_truncates_a_long_example() -> None:
     before = build_parameters(a={"type": "string", "maxLength": 900})
     after = build_parameters(a={"type": "string", "maxLength": 800})
     (change,) = compare_schemas(before, after, "parameters")
@@ -102,7 +103,7 @@ def test_long_example_is_truncated_in_the_message() -> None:
     assert "…" in change.message
 
 
-def test_annotations_have_no_example() -> None:
+def test_diff_change_of_a_schema_annotation_has_no_example() -> None:
     before, after = build_parameters(a={"title": "A"}), build_parameters(
         a={"title": "B"}
     )

@@ -152,7 +152,7 @@ def assert_bounded(before: Any, after: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
-def test_large_schema_is_compared_in_bounded_time(shape: Any) -> None:
+def test_diff_compares_large_json_schemas_in_bounded_time(shape: Any) -> None:
     assert_bounded(shape(OLD), shape(NEW))
     assert_bounded(shape(OLD), shape(OTHER))
 
@@ -187,13 +187,15 @@ def build_schemas(keyword: str, *values: Any, **keywords: Any) -> list[Any]:
     ],
     ids=lambda pair: str(list(pair[0]["properties"]["a"])[-1]),
 )
-def test_large_value_is_compared_in_bounded_time(pair: list[Any]) -> None:
+def test_diff_compares_json_schemas_with_large_values_in_bounded_time(
+    pair: list[Any],
+) -> None:
     assert_bounded(*pair)
     for change in compare_schemas(*pair, "parameters"):
         assert len(change.message) < 2_000
 
 
-def test_invalid_schema_is_not_compared() -> None:
+def test_diff_grades_an_invalid_json_schema_as_risky_and_not_compared() -> None:
     valid = {"type": "object", "properties": {"a": OLD}}
     for invalid in (
         {"type": "objct"},

@@ -1,4 +1,4 @@
-"""Table of schema rules: opposites, effects and coverage of keywords."""
+"""Change rules of `toolcast diff` for JSON Schema: opposites, effects and coverage of keywords."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def get_opposite(name: str) -> str:
     return RULES["parameters", name].opposite.partition("/")[2]
 
 
-def test_rules_have_opposites() -> None:
+def test_diff_rule_of_each_schema_change_has_an_opposite_rule() -> None:
     for (field, name), rule in RULES.items():
         family = {"parameters": "parameter", "returns": "result"}[field]
         assert rule.id == f"{family}/{name}"
@@ -39,7 +39,7 @@ def test_rules_have_opposites() -> None:
         assert set(KEYWORDS[get_opposite(name)]) == set(KEYWORDS[name])
 
 
-def test_opposite_rules_have_opposite_effects() -> None:
+def test_diff_rules_of_opposite_schema_changes_have_opposite_effects() -> None:
     opposite_effects = {
         "fewer": "more",
         "more": "fewer",
@@ -51,7 +51,7 @@ def test_opposite_rules_have_opposite_effects() -> None:
         assert other == opposite_effects[effect] or "either" in (other, effect), name
 
 
-def test_result_grades_mirror_parameter_grades() -> None:
+def test_diff_grades_of_result_schemas_mirror_those_of_parameter_schemas() -> None:
     """Fewer valid values break callers; more valid values break the readers of results."""
     # Readers of results can ignore an added property.
     for name, effect in EFFECTS.items():
@@ -65,10 +65,10 @@ def test_result_grades_mirror_parameter_grades() -> None:
 @pytest.mark.parametrize(
     "dialect", [jsonschema.Draft202012Validator, jsonschema.Draft7Validator]
 )
-def test_all_dialect_keywords_have_rules(dialect: Any) -> None:
+def test_diff_has_rules_for_all_keywords_of_json_schema_dialects(dialect: Any) -> None:
     covered = {keyword for keywords in KEYWORDS.values() for keyword in keywords}
     assert collect_keywords(dialect.META_SCHEMA) - covered == set()
 
 
-def test_all_known_keywords_have_rules() -> None:
+def test_diff_has_rules_for_all_json_schema_keywords_that_the_generator_knows() -> None:
     assert KNOWN_KEYWORDS - set().union(*KEYWORDS.values()) == set()

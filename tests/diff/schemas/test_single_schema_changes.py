@@ -36,7 +36,9 @@ def build_schemas(case: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_change_has_expected_rule_grades_and_message(case: dict[str, Any]) -> None:
+def test_diff_reports_each_schema_change_with_expected_rule_grades_and_message(
+    case: dict[str, Any],
+) -> None:
     """The opposite change has the opposite rule; path, fingerprint and reason are correct."""
     before, after = build_schemas(case)
     for field, expected in case["forward"].items():
@@ -69,7 +71,7 @@ def assert_path_exists(schema: Any, path: tuple[str | int, ...]) -> None:
         schema = schema[step]
 
 
-def test_cases_cover_all_rules() -> None:
+def test_schema_change_cases_cover_all_rules_of_toolcast_diff() -> None:
     """The other rules are for schemas that cannot be compared, or that were added or removed."""
     covered = {
         RULES[field, line.partition(",")[0]].id

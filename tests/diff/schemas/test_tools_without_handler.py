@@ -20,9 +20,10 @@ CLOSED = {"additionalProperties": False}
 
 @pytest.mark.parametrize("required", [[], ["b"]])
 @pytest.mark.parametrize("toolset", [IMPORTED, PROXIED])
-def test_removed_property_is_risky_if_the_schema_accepts_it(
+def test_diff_grades_a_removed_property_as_risky_if_an_open_schema_accepts_it(
     toolset: Toolset, required: list[str]
 ) -> None:
+    """This applies to tools without a handler: only the schema can reject a call."""
     before = {**OPEN, "required": required}
     (external,) = compare_schemas(before, LESS, "parameters", toolset)
     (own,) = compare_schemas(before, LESS, "parameters")
@@ -32,19 +33,21 @@ def test_removed_property_is_risky_if_the_schema_accepts_it(
 
 
 @pytest.mark.parametrize("before", [OPEN, {**OPEN, **CLOSED}])
-def test_removed_property_is_breaking_if_the_schema_rejects_it(before: Any) -> None:
+def test_diff_grades_a_removed_property_as_breaking_if_the_schema_rejects_it(
+    before: Any,
+) -> None:
     changes = compare_schemas(before, {**LESS, **CLOSED}, "parameters", IMPORTED)
     removed = next(c for c in changes if c.rule.id == "parameter/property-removed")
     assert removed.grades.call is Grade.BREAKING
     assert "b" in removed.witness
 
 
-def test_new_optional_parameter_is_safe() -> None:
+def test_diff_grades_a_new_optional_parameter_as_safe() -> None:
     (change,) = compare_schemas(LESS, OPEN, "parameters", IMPORTED)
     assert change.grades.call is Grade.SAFE
 
 
-def test_renamed_parameter_is_risky_if_both_names_are_accepted() -> None:
+def test_diff_grades_a_renamed_parameter_as_risky_if_both_names_are_accepted() -> None:
     after = {"type": "object", "properties": {"c": {"type": "string"}}}
     (change,) = compare_schemas(LESS, after, "parameters", IMPORTED)
     assert change.rule.id == "parameter/property-renamed"
@@ -53,7 +56,7 @@ def test_renamed_parameter_is_risky_if_both_names_are_accepted() -> None:
 
 @pytest.mark.parametrize("toolset", [TOOLSET, IMPORTED])
 @pytest.mark.parametrize("required", [[], ["b"]])
-def test_new_property_in_a_closed_result_is_risky(
+def test_diff_grades_a_new_property_in_a_closed_result_schema_as_risky(
     toolset: Toolset, required: list[str]
 ) -> None:
     after = {**OPEN, **CLOSED, "required": required}
@@ -61,14 +64,16 @@ def test_new_property_in_a_closed_result_is_risky(
     assert change.grades.call is Grade.RISKY and change.reason
 
 
-def test_property_with_another_type_than_additional_ones_is_breaking() -> None:
+def test_diff_grades_a_new_property_of_another_type_than_additional_ones_as_breaking() -> (
+    None
+):
     before = {**LESS, "additionalProperties": {"type": "integer"}}
     properties = {**LESS["properties"], "b": {"type": "string"}}
     changes = compare_schemas(before, {**before, "properties": properties}, "returns")
     assert max(c.grades.call for c in changes) is Grade.BREAKING
 
 
-def test_change_is_safe_for_code_without_handler() -> None:
+def test_diff_grades_a_new_parameter_as_safe_for_code_without_handler() -> None:
     (own,) = compare_schemas(LESS, OPEN, "parameters")
     (external,) = compare_schemas(LESS, OPEN, "parameters", IMPORTED)
     (typed,) = compare_schemas(
@@ -79,7 +84,9 @@ def test_change_is_safe_for_code_without_handler() -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [({}, "uri"), ({"format": "date"}, "uri")])
-def test_format_that_is_not_validated_is_risky(old: Any, new: str) -> None:
+def test_diff_grades_a_changed_format_that_is_not_validated_as_risky(
+    old: Any, new: str
+) -> None:
     without_validation = replace(TOOLSET, formats="annotation")
     before, after = (
         {"type": "object", "properties": {"a": {"type": "string", **keywords}}}
