@@ -31,7 +31,7 @@ def run_until_cancelled(seen: Events) -> None:
     seen.append(call.tool)
 
 
-async def test_timeout_sets_cancelled_for_a_sync_handler(
+async def test_timeout_of_a_tool_call_sets_cancelled_for_its_sync_handler(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: Events = []
@@ -43,7 +43,7 @@ async def test_timeout_sets_cancelled_for_a_sync_handler(
     assert [row["outcome"] for row in file_ledger.rows()] == ["timeout"]
 
 
-async def test_cancelled_caller_sets_cancelled_for_a_sync_handler(
+async def test_cancelled_tool_call_sets_cancelled_for_its_sync_handler(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: Events = []
@@ -58,7 +58,7 @@ async def test_cancelled_caller_sets_cancelled_for_a_sync_handler(
     assert [row["outcome"] for row in file_ledger.rows()] == ["cancelled"]
 
 
-async def test_completed_call_is_not_cancelled(
+async def test_completed_tool_call_does_not_set_cancelled_for_its_handler(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     handlers.export = lambda: current_call().cancelled
@@ -67,7 +67,7 @@ async def test_completed_call_is_not_cancelled(
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("how", ["plain", "async"])
-async def test_running_abandoned_calls_are_logged_and_limited(
+async def test_handlers_that_run_after_their_timeout_are_logged_and_limited(
     file_ledger: FileLedger,
     handlers: Any,
     how: str,
@@ -106,7 +106,7 @@ async def test_running_abandoned_calls_are_logged_and_limited(
     assert "given up" not in str(await file_ledger.call("stuck", timeout=TIMEOUT))
 
 
-async def test_waiting_for_abandoned_calls_returns_when_they_end(
+async def test_wait_for_abandoned_returns_when_the_abandoned_handlers_end(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: Events = []
@@ -118,7 +118,7 @@ async def test_waiting_for_abandoned_calls_returns_when_they_end(
     assert seen == ["began", "export"]
 
 
-def test_interrupted_run_sync_waits_for_the_handlers_end(
+def test_run_sync_interrupted_by_ctrl_c_waits_for_the_end_of_the_handler(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: Events = []

@@ -20,7 +20,7 @@ from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.definitions.tool import Tool
 
 
-async def test_call_is_recorded_in_one_row(
+async def test_tool_call_is_recorded_in_one_ledger_row(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     handlers.echo = lambda arguments, /: {"got": arguments}
@@ -37,7 +37,7 @@ async def test_call_is_recorded_in_one_row(
     assert row["started"].endswith("+00:00")
 
 
-async def test_every_outcome_is_recorded(
+async def test_every_outcome_of_a_tool_call_is_recorded_in_the_ledger(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     def broken() -> None:
@@ -85,7 +85,7 @@ async def test_every_outcome_is_recorded(
     assert json.loads(rows[7]["arguments"]) == {"x": 1}
 
 
-async def test_cancelled_call_is_recorded(
+async def test_cancelled_tool_call_is_recorded_in_the_ledger(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     started = asyncio.Event()
@@ -105,7 +105,7 @@ async def test_cancelled_call_is_recorded(
     assert row["outcome"] == "cancelled"
 
 
-async def test_identical_concurrent_calls_are_recorded_separately(
+async def test_ledger_records_identical_concurrent_calls_separately(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     handlers.echo = lambda arguments, /: arguments
@@ -119,7 +119,7 @@ async def test_identical_concurrent_calls_are_recorded_separately(
     assert {row["outcome"] for row in rows} == {"ok"}
 
 
-async def test_start_is_recorded_before_the_handler_runs(
+async def test_ledger_records_the_start_of_a_call_before_the_handler_runs(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: list[Any] = []
@@ -129,7 +129,7 @@ async def test_start_is_recorded_before_the_handler_runs(
     assert (row["outcome"], row["seconds"], row["result"]) == ("started", None, None)
 
 
-async def test_call_is_refused_if_the_ledger_cannot_be_written(
+async def test_tool_call_is_refused_if_the_ledger_cannot_be_written(
     tmp_path: Path, handlers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     ran: list[int] = []
@@ -152,9 +152,11 @@ async def test_call_is_refused_if_the_ledger_cannot_be_written(
     assert len(errors) == 3
 
 
-async def test_result_is_returned_and_error_logged_if_the_ledger_fails_later(
+async def test_tool_result_is_returned_if_the_ledger_fails_after_the_call_started(
     file_ledger: FileLedger, handlers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """The error is logged."""
+
     def breaks_it() -> str:
         with closing(sqlite3.connect(file_ledger.path)) as connection:
             connection.execute("DROP TABLE calls")
@@ -167,7 +169,7 @@ async def test_result_is_returned_and_error_logged_if_the_ledger_fails_later(
     assert (await file_ledger.call("echo")).success, "the table is created again"
 
 
-async def test_call_waits_for_a_locked_ledger(
+async def test_tool_call_waits_for_a_locked_ledger_file(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     handlers.echo = lambda arguments, /: arguments
@@ -184,7 +186,7 @@ async def test_call_waits_for_a_locked_ledger(
     assert (await waiting).success
 
 
-async def test_ledger_has_mode_600_in_a_folder_with_mode_700(
+async def test_ledger_file_has_mode_600_in_a_folder_with_mode_700(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     handlers.echo = lambda arguments, /: arguments
@@ -193,7 +195,7 @@ async def test_ledger_has_mode_600_in_a_folder_with_mode_700(
     assert stat.S_IMODE(file_ledger.path.parent.stat().st_mode) == 0o700
 
 
-async def test_sql_in_values_is_stored_as_text(
+async def test_ledger_stores_sql_in_tool_arguments_as_text(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     handlers.echo = lambda arguments, /: arguments
@@ -206,7 +208,7 @@ async def test_sql_in_values_is_stored_as_text(
     assert row["client"] == text[:-2]
 
 
-async def test_closed_ledger_is_opened_again(
+async def test_closed_ledger_is_opened_again_by_the_next_call(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     handlers.echo = lambda arguments, /: arguments

@@ -30,7 +30,7 @@ def make_package(folder: Path) -> types.ModuleType:
     return module
 
 
-def test_projects_with_the_same_name_have_separate_ledgers(tmp_path: Path) -> None:
+def test_projects_with_the_same_name_have_separate_ledger_files(tmp_path: Path) -> None:
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
     settings = LedgerSettings("toys", "TOYS_LEDGER")
     first, second = (
@@ -46,13 +46,17 @@ def test_projects_with_the_same_name_have_separate_ledgers(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("home", ["state", "", "./x"])
-def test_relative_state_folder_is_ignored(tmp_path: Path, home: str) -> None:
+def test_relative_path_in_xdg_state_home_is_ignored_for_the_ledger(
+    tmp_path: Path, home: str
+) -> None:
     """The XDG Base Directory Specification requires this."""
     file = LedgerSettings("toys", "TOYS_LEDGER").get_file({"XDG_STATE_HOME": home})
     assert file.is_relative_to(Path.home() / ".local/state")
 
 
-def test_configured_file_is_used_and_environment_overrides_it(tmp_path: Path) -> None:
+def test_configured_ledger_file_is_used_and_environment_overrides_it(
+    tmp_path: Path,
+) -> None:
     settings = LedgerSettings("toys", "TOYS_LEDGER", str(tmp_path / "toys.sqlite3"))
     assert settings.get_file({}) == tmp_path / "toys.sqlite3"
     assert settings.get_file({"TOYS_LEDGER": "/srv/x"}) == Path("/srv/x")
@@ -93,7 +97,7 @@ async def test_ledger_file_at_its_default_path_is_logged_as_a_warning(
     assert "TOYS_LEDGER" in record.getMessage()
 
 
-async def test_call_is_refused_without_a_home_folder(
+async def test_tool_call_is_refused_if_the_default_ledger_has_no_home_folder(
     handlers: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def homeless() -> Path:
@@ -109,7 +113,7 @@ async def test_call_is_refused_without_a_home_folder(
 
 
 @pytest.mark.slow
-def test_generated_tests_write_no_ledger(tmp_path: Path) -> None:
+def test_generated_tests_of_a_toolset_write_no_ledger(tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_LEDGER")}
     environment |= {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
     words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
@@ -207,7 +211,7 @@ async def test_link_pipe_device_or_foreign_file_is_refused_as_ledger(
     assert "ledger.sqlite3" in caplog.text
 
 
-async def test_folder_is_not_created_through_a_dangling_link(
+async def test_ledger_folder_is_not_created_through_a_dangling_link(
     tmp_path: Path, handlers: Any
 ) -> None:
     handlers.work = lambda: 1
@@ -235,7 +239,7 @@ async def test_all_ledger_files_have_mode_600(
     await file_ledger.calls.close()
 
 
-async def test_refused_calls_are_logged_at_most_twice(
+async def test_calls_refused_for_an_unusable_ledger_are_logged_at_most_twice(
     tmp_path: Path, handlers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     handlers.echo = lambda: "hello"
@@ -247,7 +251,7 @@ async def test_refused_calls_are_logged_at_most_twice(
 
 
 @pytest.mark.parametrize("location", ["calls.sqlite3", "a/b.sqlite3", "./x", "../x"])
-def test_removed_working_directory_is_named(
+def test_ledger_error_says_that_the_working_directory_was_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
 ) -> None:
     folder = tmp_path / "removed"

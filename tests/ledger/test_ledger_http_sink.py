@@ -82,7 +82,7 @@ def make_ended_record(id: str, **more: Any) -> Record:
     )
 
 
-async def test_call_is_posted_after_its_end(
+async def test_http_sink_posts_the_record_of_a_tool_call_after_its_end(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SINK_HOST", endpoint.url.removesuffix("/sync/tool"))
@@ -127,7 +127,7 @@ async def test_call_is_posted_after_its_end(
         *(pytest.param(s, marks=pytest.mark.slow) for s in (401, 404, 429, 500)),
     ],
 )
-async def test_rejected_rows_wait_and_are_posted_in_order(
+async def test_http_sink_posts_records_in_order_after_temporary_http_errors(
     status: int, endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     endpoint.status = status
@@ -146,7 +146,7 @@ async def test_rejected_rows_wait_and_are_posted_in_order(
     )
 
 
-async def test_unreachable_endpoint_loses_no_row_and_delays_no_call(
+async def test_unreachable_http_sink_endpoint_loses_no_record_and_delays_no_call(
     endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     outbox = tmp_path / "outbox.sqlite3"
@@ -161,7 +161,7 @@ async def test_unreachable_endpoint_loses_no_row_and_delays_no_call(
     await wait_until_async(lambda: sorted(endpoint.ids()) == ["1", "2"])
 
 
-async def test_refused_row_stays_and_does_not_block_others(
+async def test_record_refused_with_http_422_stays_in_outbox_without_blocking_others(
     endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.ERROR)
@@ -178,7 +178,9 @@ async def test_refused_row_stays_and_does_not_block_others(
     )
 
 
-async def test_full_outbox_refuses_rows(endpoint: Endpoint, tmp_path: Path) -> None:
+async def test_full_outbox_of_the_http_sink_refuses_records(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     endpoint.status = 503
     sink = HttpSink(endpoint.url, outbox=tmp_path / "o.sqlite3", max_waiting=2)
     await sink.write(make_ended_record("1"))
@@ -191,7 +193,7 @@ async def test_full_outbox_refuses_rows(endpoint: Endpoint, tmp_path: Path) -> N
     await wait_until_async(lambda: endpoint.ids() == ["1", "2", "3"])
 
 
-async def test_row_that_is_counted_twice_uses_one_place(
+async def test_http_sink_record_counted_twice_uses_one_place_of_the_outbox(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The thread can count a row between its commit and the end of `write`."""
@@ -210,7 +212,7 @@ async def test_row_that_is_counted_twice_uses_one_place(
         await sink.write(make_ended_record("3"))
 
 
-async def test_waiting_rows_from_earlier_processes_count_against_the_limit(
+async def test_http_sink_outbox_limit_includes_records_from_earlier_processes(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.status = 503
@@ -225,7 +227,7 @@ async def test_waiting_rows_from_earlier_processes_count_against_the_limit(
         await sink.write(make_ended_record("4"))
 
 
-async def test_endless_answer_is_not_read_completely(
+async def test_http_sink_does_not_read_an_endless_response_completely(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.is_endless = True
@@ -237,7 +239,7 @@ async def test_endless_answer_is_not_read_completely(
     assert endpoint.sent < 1 << 26
 
 
-async def test_sinks_with_the_same_outbox_post_each_row_once(
+async def test_http_sinks_with_the_same_outbox_post_each_record_once(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     outbox = tmp_path / "outbox.sqlite3"
@@ -265,7 +267,9 @@ asyncio.run(main())
 """
 
 
-async def test_killed_process_loses_no_row(endpoint: Endpoint, tmp_path: Path) -> None:
+async def test_killed_process_loses_no_record_of_the_http_sink(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     outbox = tmp_path / "outbox.sqlite3"
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(outbox)], cwd=ROOT, stdout=subprocess.PIPE
@@ -281,7 +285,7 @@ async def test_killed_process_loses_no_row(endpoint: Endpoint, tmp_path: Path) -
     assert sorted(endpoint.ids()) == [*(f"{n:02}" for n in range(20)), "99"]
 
 
-async def test_toolset_posts_its_calls_through_a_sink_function(
+async def test_toolset_posts_call_records_through_an_http_sink_function(
     endpoint: Endpoint, make_project: Callable[..., Any]
 ) -> None:
     project = make_project(

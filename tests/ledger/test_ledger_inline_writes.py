@@ -33,7 +33,7 @@ def thread_outcomes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return outcomes
 
 
-async def test_only_the_first_record_is_written_by_the_thread(
+async def test_only_the_first_ledger_record_is_written_by_the_thread(
     file_ledger: FileLedger, thread_outcomes: list[str]
 ) -> None:
     for number in range(5):
@@ -43,7 +43,7 @@ async def test_only_the_first_record_is_written_by_the_thread(
     assert [row["outcome"] for row in file_ledger.rows()] == ["ok"] * 5
 
 
-async def test_long_record_is_written_by_the_thread(
+async def test_long_ledger_record_is_written_by_the_thread(
     file_ledger: FileLedger, thread_outcomes: list[str]
 ) -> None:
     await file_ledger.call("echo")
@@ -54,7 +54,7 @@ async def test_long_record_is_written_by_the_thread(
     assert thread_outcomes == ["started", "started", "ok"]
 
 
-async def test_write_ahead_log_is_bounded(
+async def test_sqlite_write_ahead_log_of_the_ledger_is_bounded(
     file_ledger: FileLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_ledger, "_MAX_LOG_BYTES", 100_000)
@@ -65,7 +65,7 @@ async def test_write_ahead_log_is_bounded(
     assert len(file_ledger.rows()) == 200
 
 
-async def test_row_ids_sort_in_call_order(file_ledger: FileLedger) -> None:
+async def test_ledger_row_ids_sort_in_call_order(file_ledger: FileLedger) -> None:
     for number in range(20):
         await file_ledger.call("echo", {"n": number})
     rows = sorted(file_ledger.rows(), key=lambda row: str(row["id"]))
@@ -73,7 +73,9 @@ async def test_row_ids_sort_in_call_order(file_ledger: FileLedger) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_forked_process_opens_its_own_connection(file_ledger: FileLedger) -> None:
+def test_forked_process_opens_its_own_sqlite_ledger_connection(
+    file_ledger: FileLedger,
+) -> None:
     assert asyncio.run(file_ledger.call("echo")).success
     child = os.fork()
     if child == 0:
@@ -85,7 +87,9 @@ def test_forked_process_opens_its_own_connection(file_ledger: FileLedger) -> Non
     assert [row["outcome"] for row in file_ledger.rows()] == ["ok"] * 3
 
 
-async def test_late_start_record_does_not_overwrite_the_end(tmp_path: Path) -> None:
+async def test_late_start_record_does_not_overwrite_the_end_of_a_call_in_the_ledger(
+    tmp_path: Path,
+) -> None:
     ledger = SqliteLedger(tmp_path / "ledger.sqlite3")
     started = Record("1", "toys", "echo", None, "2026-01-01T00:00:00+00:00", {})
     ended = Record(

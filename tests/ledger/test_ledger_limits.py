@@ -41,7 +41,7 @@ def make_item(outcome: Any = "ok") -> Any:
     return replace(RECORD, outcome=outcome), Future()
 
 
-def test_batch_has_at_most_500_records() -> None:
+def test_batch_written_to_the_ledger_has_at_most_500_records() -> None:
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     for _ in range(501):
         waiting.put(make_item())
@@ -67,10 +67,10 @@ class Batches(records.RecordBatches[Any]):
         return sqlite3.connect(":memory:", check_same_thread=False), {}
 
 
-def test_unwritten_ends_are_retried_after_2_seconds(
+def test_unwritten_ledger_records_of_call_ends_are_retried_after_2_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """At most 10,000 ends are kept for the next attempt."""
+    """At most 10,000 of them are kept for the next attempt."""
     batches = Batches()
     given = [make_item("started"), *(make_item() for _ in range(10_001))]
     turns = iter([(given, True), ([], True), ([], False)])
@@ -90,7 +90,7 @@ def test_unwritten_ends_are_retried_after_2_seconds(
     assert batches._unwritten == 0
 
 
-def test_finish_waits_60_seconds_for_the_thread(
+def test_process_exit_waits_60_seconds_for_the_ledger_writer_thread(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     batches = Batches()
@@ -105,7 +105,7 @@ def test_finish_waits_60_seconds_for_the_thread(
     assert joined == [60.0], "there is no thread any more"
 
 
-async def test_sink_function_has_a_10_second_timeout(
+async def test_ledger_sink_function_has_a_10_second_timeout(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waited: list[float] = []
@@ -121,7 +121,7 @@ async def test_sink_function_has_a_10_second_timeout(
 
 
 @pytest.mark.parametrize(("is_patient", "most"), [(True, 30_000), (False, 0)])
-def test_lock_wait_is_30_seconds_or_none(
+def test_ledger_waits_30_seconds_or_not_at_all_for_a_sqlite_lock(
     ledger: SqliteLedger, is_patient: bool, most: int
 ) -> None:
     assert ledger._connection is not None
@@ -129,7 +129,7 @@ def test_lock_wait_is_30_seconds_or_none(
     assert ledger._connection.execute("PRAGMA busy_timeout").fetchone() == (most,)
 
 
-def test_retention_runs_every_hour_and_logs_its_results(
+def test_ledger_retention_runs_every_hour_and_logs_its_results(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast.ledger")
@@ -159,7 +159,7 @@ def test_retention_runs_every_hour_and_logs_its_results(
     ]
 
 
-def test_http_sink_retries_with_increasing_delays(
+def test_http_sink_for_ledger_records_retries_with_increasing_delays(
     sink: HttpSink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
@@ -208,7 +208,7 @@ def ledger(tmp_path: Path) -> Any:
 @pytest.mark.parametrize(
     ("characters", "is_at_once"), [(1 << 16, True), ((1 << 16) + 1, False)]
 )
-def test_record_up_to_65536_characters_is_committed_inline(
+def test_ledger_record_up_to_65536_characters_is_committed_without_thread(
     ledger: SqliteLedger, characters: int, is_at_once: bool
 ) -> None:
     """The limit is for all texts of the record together."""
@@ -221,7 +221,7 @@ def test_record_up_to_65536_characters_is_committed_inline(
 
 
 @pytest.mark.parametrize(("more", "is_moved"), [(0, False), (1, True)])
-def test_log_over_16_mebibytes_is_checkpointed(
+def test_sqlite_write_ahead_log_over_16_mebibytes_is_checkpointed(
     ledger: SqliteLedger, more: int, is_moved: bool
 ) -> None:
     ledger._in_log = (1 << 24) + more
@@ -232,14 +232,16 @@ def test_log_over_16_mebibytes_is_checkpointed(
     assert ledger._in_log == (0 if is_moved else 1 << 24)
 
 
-def test_batch_is_counted_in_the_log_size(ledger: SqliteLedger) -> None:
+def test_batch_of_ledger_records_counts_in_the_write_ahead_log_size(
+    ledger: SqliteLedger,
+) -> None:
     ledger._in_log = 0
     many = [replace(RECORD, id=str(n)) for n in range(3)]
     ledger._write_batch(ledger._connection, many)
     assert ledger._in_log == 3 * 2 * 4096
 
 
-def test_retention_does_not_create_a_ledger_file(tmp_path: Path) -> None:
+def test_ledger_retention_does_not_create_a_ledger_file(tmp_path: Path) -> None:
     settings = LedgerSettings("toys", "NO_LEDGER", str(tmp_path / "none"), keep="1h")
     assert tables.remove_old(settings, threading.Event(), NOW) == 0
     assert not settings.get_file().exists()
@@ -253,11 +255,15 @@ def test_retention_does_not_create_a_ledger_file(tmp_path: Path) -> None:
         ("7d", timedelta(days=7)),
     ],
 )
-def test_retention_time_is_parsed_in_hours_and_days(keep: str, time: timedelta) -> None:
+def test_ledger_retention_time_is_parsed_in_hours_and_days(
+    keep: str, time: timedelta
+) -> None:
     assert tables._parse_duration(keep) == time
 
 
-def test_retention_pauses_between_full_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ledger_retention_pauses_between_full_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     left = [500, 500, 499, 500, 0]
     given: list[Any] = []
 
@@ -310,7 +316,7 @@ class Chunks(httpx.SyncByteStream):
         ),
     ],
 )
-def test_endpoint_status_accepts_refuses_or_retries_a_row(
+def test_http_status_decides_whether_the_sink_removes_keeps_or_retries_a_record(
     sink: HttpSink, status: int, found: Any
 ) -> None:
     asked: list[httpx.Request] = []
@@ -330,7 +336,7 @@ def test_endpoint_status_accepts_refuses_or_retries_a_row(
     assert asked[0].content == b'{"id": "7", "text": "\xc3\xbc\\ud800"}'
 
 
-def test_answer_is_read_up_to_64_kibibytes(sink: HttpSink) -> None:
+def test_http_sink_reads_a_response_up_to_64_kibibytes(sink: HttpSink) -> None:
     chunks = Chunks(100)
 
     def answer(_: httpx.Request) -> httpx.Response:
@@ -341,7 +347,7 @@ def test_answer_is_read_up_to_64_kibibytes(sink: HttpSink) -> None:
     assert chunks.read == 3
 
 
-def test_row_is_claimed_for_four_request_timeouts(
+def test_http_sink_claims_a_record_for_four_request_timeouts(
     sink: HttpSink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call without an end is posted after an hour."""
@@ -385,7 +391,7 @@ def test_row_is_claimed_for_four_request_timeouts(
         assert sink._count_open_rows() == 0
 
 
-def test_each_reason_for_waiting_rows_is_logged_once(
+def test_http_sink_logs_each_reason_for_waiting_records_once(
     sink: HttpSink, caplog: pytest.LogCaptureFixture
 ) -> None:
     for error in (
@@ -402,7 +408,7 @@ def test_each_reason_for_waiting_rows_is_logged_once(
 @pytest.mark.parametrize(
     ("process", "rows", "slept"), [(1, 1, 10.0), (0, 1, 0.0), (1, 0, 0.0)]
 )
-async def test_close_waits_10_seconds_for_open_rows(
+async def test_http_sink_close_waits_10_seconds_for_unposted_records(
     sink: HttpSink,
     monkeypatch: pytest.MonkeyPatch,
     process: int,

@@ -19,7 +19,7 @@ SETTINGS = LedgerSettings("toy", "TOY_LEDGER", package="/srv/toy")
     ("named", "path", "file"),
     [("/x/a", None, "/x/a"), ("/x/a", "/y/b", "/x/a"), (" ", "/y/b", "/y/b")],
 )
-def test_environment_overrides_the_configured_file(
+def test_ledger_environment_variable_overrides_the_configured_file(
     named: str, path: str | None, file: str
 ) -> None:
     settings = LedgerSettings("toy", "TOY_LEDGER", path)
@@ -29,7 +29,7 @@ def test_environment_overrides_the_configured_file(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
-def test_default_file_is_in_the_packages_state_folder() -> None:
+def test_default_ledger_file_is_in_the_xdg_state_folder_of_the_package() -> None:
     whose = hashlib.sha256(b"/srv/toy").hexdigest()[:12]
     below = f"toolcast/toy-{whose}/ledger.sqlite3"
     own = SETTINGS.get_file({"XDG_STATE_HOME": "/state"})
@@ -49,11 +49,13 @@ def test_default_file_is_in_the_packages_state_folder() -> None:
         ("Postgres://x/y", "Postgres://x/y"),
     ],
 )
-def test_postgresql_url_selects_a_database(named: str, database: str | None) -> None:
+def test_get_database_url_returns_postgresql_urls_of_the_ledger_variable(
+    named: str, database: str | None
+) -> None:
     assert SETTINGS.get_database_url({"TOY_LEDGER": named}) == database
 
 
-def test_unsupported_url_is_an_error_without_credentials() -> None:
+def test_unsupported_ledger_url_is_an_error_without_credentials() -> None:
     with pytest.raises(LedgerError, match="not with mysql:") as refused:
         SETTINGS.get_database_url({"TOY_LEDGER": "MySQL://user:s3cret@x"})
     assert "s3cret" not in str(refused.value)
@@ -62,7 +64,7 @@ def test_unsupported_url_is_an_error_without_credentials() -> None:
 @pytest.mark.parametrize(
     ("text", "is_taken"), [("postgresql://x/y\n", True), ("/x/a", False)]
 )
-def test_variable_with_file_suffix_must_name_a_file_with_a_url(
+def test_ledger_variable_with_file_suffix_must_name_a_file_with_a_url(
     tmp_path: Path, text: str, is_taken: bool
 ) -> None:
     file = tmp_path / "url"
@@ -75,7 +77,7 @@ def test_variable_with_file_suffix_must_name_a_file_with_a_url(
             SETTINGS.get_database_url(environment)
 
 
-def test_package_is_identified_by_its_folder(tmp_path: Path) -> None:
+def test_ledger_settings_identify_a_package_by_its_folder(tmp_path: Path) -> None:
     tools = ModuleType("toy.tools")
     tools.__path__ = [str(tmp_path / "toy" / "tools"), "/elsewhere"]
     assert SETTINGS.for_package(tools).package == str((tmp_path / "toy").resolve())
@@ -83,5 +85,5 @@ def test_package_is_identified_by_its_folder(tmp_path: Path) -> None:
     assert SETTINGS.for_package(tools).package == ""
 
 
-def test_link_limits_are_10_minutes_and_16_mebibytes() -> None:
+def test_resource_link_limits_default_to_10_minutes_and_16_mebibytes() -> None:
     assert (LinkLimits().seconds, LinkLimits().bytes) == (600.0, 16 * 1024 * 1024)

@@ -59,7 +59,7 @@ def replace_by_backup(path: Path) -> None:
 @pytest.mark.parametrize(
     "how", [remove, remove_all, rotate, rotate_all, replace_by_backup]
 )
-async def test_rows_are_written_to_the_current_file(
+async def test_ledger_rows_are_written_to_the_path_after_its_file_was_replaced(
     file_ledger: FileLedger,
     handlers: Any,
     how: Callable[[Path], None],
@@ -107,7 +107,7 @@ asyncio.run(main())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file is not moved there")
-def test_processes_lose_no_row_while_the_file_is_rotated(tmp_path: Path) -> None:
+def test_processes_lose_no_row_while_the_ledger_file_is_rotated(tmp_path: Path) -> None:
     path = tmp_path / "state" / "ledger.sqlite3"
     command = [sys.executable, "-c", WRITER, str(path)]
     writers = [
@@ -153,7 +153,7 @@ class UnavailableLedger(RecordBatches[sqlite3.Connection]):
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
-async def test_ended_calls_are_recorded_when_the_ledger_is_available_again(
+async def test_calls_that_end_during_a_ledger_outage_are_recorded_afterwards(
     monkeypatch: pytest.MonkeyPatch, is_closed: bool
 ) -> None:
     monkeypatch.setattr(records, "_RETRY_INTERVAL_S", 60 if is_closed else 0.05)

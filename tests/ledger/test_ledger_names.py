@@ -18,16 +18,16 @@ URL = "postgresql://toys:hunter2@db.example/toys"
 
 
 @pytest.mark.parametrize("url", [URL, "postgres://db.example", "PostgreSQL://db/toys"])
-def test_postgresql_url_selects_a_database(url: str) -> None:
+def test_postgresql_url_in_the_ledger_variable_selects_a_database(url: str) -> None:
     assert SETTINGS.get_database_url({"TOYS_LEDGER": url}) == url
 
 
 @pytest.mark.parametrize("path", ["/srv/toys.sqlite3", "toys:1.db", "C:/toys.sqlite3"])
-def test_other_values_select_a_file(path: str) -> None:
+def test_ledger_variable_without_a_url_selects_a_file(path: str) -> None:
     assert SETTINGS.get_database_url({"TOYS_LEDGER": path}) is None
 
 
-def test_database_url_is_read_from_a_secret_file(tmp_path: Path) -> None:
+def test_ledger_database_url_is_read_from_a_secret_file(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     environment = {"TOYS_LEDGER_FILE": str(secret)}
     secret.write_text(f"{URL}\n")
@@ -73,7 +73,7 @@ UNREACHABLE = [
 
 
 @pytest.mark.parametrize("url", [*WRONG, *AMBIGUOUS, *UNREACHABLE])
-async def test_logs_and_errors_contain_no_password(
+async def test_ledger_logs_and_errors_contain_no_database_password(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("TOYS_LEDGER", url)
@@ -95,7 +95,7 @@ async def test_logs_and_errors_contain_no_password(
         assert "port 1 failed" in text
 
 
-def test_unsupported_url_creates_no_file(
+def test_unsupported_ledger_url_creates_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

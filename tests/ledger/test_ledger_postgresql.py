@@ -76,7 +76,7 @@ class DatabaseLedger(FileLedger):
             return list(found.execute("SELECT * FROM calls ORDER BY id"))
 
 
-async def test_row_contains_escaped_user_arguments_and_result(
+async def test_postgresql_ledger_row_has_escaped_user_arguments_and_result(
     url: str, handlers: Any
 ) -> None:
     handlers.echo = lambda arguments, /: arguments
@@ -98,7 +98,9 @@ async def test_row_contains_escaped_user_arguments_and_result(
     assert (second["client"], second["outcome"]) == ("%s?", "error")
 
 
-async def test_check_rolls_back_its_row_and_reports_write_errors(url: str) -> None:
+async def test_postgresql_ledger_check_stores_no_row_and_reports_write_errors(
+    url: str,
+) -> None:
     ledger = open_ledger(SETTINGS)
     await ledger.check()
     assert DatabaseLedger(url).rows() == []
@@ -118,7 +120,9 @@ async def test_check_rolls_back_its_row_and_reports_write_errors(url: str) -> No
         await ledger.check()
 
 
-async def test_repeated_records_are_stored_in_one_row(url: str) -> None:
+async def test_repeated_records_of_a_call_are_one_row_in_the_postgresql_ledger(
+    url: str,
+) -> None:
     ledger = open_ledger(SETTINGS)
     for record in (STARTED, ENDED, ENDED, STARTED):
         await ledger.write(record)
@@ -129,7 +133,9 @@ async def test_repeated_records_are_stored_in_one_row(url: str) -> None:
     assert (row["user"], row["seconds"]) == ("mia", 0.5)
 
 
-async def test_invalid_record_fails_without_the_others(url: str) -> None:
+async def test_invalid_record_fails_without_others_in_the_postgresql_ledger(
+    url: str,
+) -> None:
     ledger = open_ledger(SETTINGS)
     records = [replace(STARTED, id=f"{n}") for n in range(9)]
     records[4] = replace(STARTED, id="\ud800")
@@ -139,7 +145,7 @@ async def test_invalid_record_fails_without_the_others(url: str) -> None:
     assert len(DatabaseLedger(url).rows()) == 8
 
 
-async def test_call_succeeds_after_its_connection_broke(
+async def test_tool_call_succeeds_after_its_ledger_connection_broke(
     url: str, handlers: Any
 ) -> None:
     handlers.breaks = lambda: len(
@@ -152,7 +158,9 @@ async def test_call_succeeds_after_its_connection_broke(
     assert [row["outcome"] for row in database_ledger.rows()] == ["ok"] * 3
 
 
-async def test_last_rows_are_written_after_the_connection_broke(url: str) -> None:
+async def test_last_ledger_rows_are_written_after_the_connection_broke(
+    url: str,
+) -> None:
     ledger = open_ledger(SETTINGS)
     await ledger.write(STARTED)
     query_database(url, f"SELECT pg_terminate_backend(pid) {OTHERS}")
@@ -161,7 +169,7 @@ async def test_last_rows_are_written_after_the_connection_broke(url: str) -> Non
     assert [row["outcome"] for row in DatabaseLedger(url).rows()] == ["ok"]
 
 
-async def test_close_does_not_wait_for_an_unavailable_database(
+async def test_ledger_close_does_not_wait_for_an_unavailable_database(
     url: str, server: str
 ) -> None:
     ledger = open_ledger(SETTINGS)
@@ -176,7 +184,7 @@ async def test_close_does_not_wait_for_an_unavailable_database(
     await asyncio.wait_for(ledger.close(), 2)
 
 
-async def test_calls_wait_for_a_restarted_database(
+async def test_tool_calls_wait_for_a_restarted_ledger_database(
     url: str, server: str, handlers: Any
 ) -> None:
     begun = threading.Event()
@@ -207,7 +215,7 @@ async def test_calls_wait_for_a_restarted_database(
     assert [row["outcome"] for row in database_ledger.rows()] == ["ok"] * 5
 
 
-async def test_end_during_an_outage_is_recorded_when_the_database_returns(
+async def test_end_of_a_call_during_a_database_outage_is_recorded_afterwards(
     url: str, server: str, handlers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The outage lasts longer than calls wait."""
@@ -237,7 +245,7 @@ async def test_end_during_an_outage_is_recorded_when_the_database_returns(
     await database_ledger.calls.close()
 
 
-async def test_calls_are_refused_while_the_database_is_unavailable(
+async def test_tool_calls_are_refused_while_the_ledger_database_is_unavailable(
     url: str, server: str, handlers: Any
 ) -> None:
     ran: list[int] = []
@@ -257,9 +265,10 @@ async def test_calls_are_refused_while_the_database_is_unavailable(
     assert [row["outcome"] for row in database_ledger.rows()] == ["ok"]
 
 
-async def test_process_opens_at_most_5_connections_and_closes_them(
+async def test_process_opens_at_most_5_postgresql_ledger_connections(
     url: str, handlers: Any
 ) -> None:
+    """It closes them at its end."""
     seen: list[int] = []
 
     def counts() -> None:
@@ -291,7 +300,8 @@ asyncio.run(take())
 """
 
 
-async def test_answer_is_claimed_by_one_process(url: str) -> None:
+async def test_answer_to_a_confirmation_is_claimed_by_one_process(url: str) -> None:
+    """The answers are in the table `approvals` of PostgreSQL."""
     table = ApprovalsTable(SETTINGS)
     for number in range(10):
         asked = PendingQuestion(
@@ -312,7 +322,7 @@ async def test_answer_is_claimed_by_one_process(url: str) -> None:
     ]
 
 
-async def test_concurrent_ledgers_create_the_tables_once(url: str) -> None:
+async def test_concurrent_postgresql_ledgers_create_the_tables_once(url: str) -> None:
     ledgers = [open_ledger(SETTINGS) for _ in range(12)]
     await asyncio.gather(
         *(each.write(replace(STARTED, id=f"{n}")) for n, each in enumerate(ledgers))
@@ -331,7 +341,7 @@ async def test_concurrent_ledgers_create_the_tables_once(url: str) -> None:
         ("'Toolcast ledger, version x'", "does not belong to a ledger"),
     ],
 )
-async def test_foreign_tables_are_refused_and_not_changed(
+async def test_postgresql_ledger_refuses_foreign_tables_without_changing_them(
     url: str, comment: str, why: str
 ) -> None:
     query_database(url, "CREATE TABLE calls (id TEXT PRIMARY KEY)")
@@ -342,7 +352,7 @@ async def test_foreign_tables_are_refused_and_not_changed(
     assert DatabaseLedger(url).rows() == []
 
 
-async def test_ledger_uses_its_own_schema(
+async def test_postgresql_ledger_uses_its_own_database_schema(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     query_database(url, "CREATE TABLE calls (number INT)")
@@ -354,7 +364,7 @@ async def test_ledger_uses_its_own_schema(
     assert query_database(url, "SELECT id FROM ledger.calls") == [("1",)]
 
 
-async def test_role_needs_only_select_insert_and_update(
+async def test_postgresql_ledger_role_needs_only_select_insert_and_update(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await open_ledger(SETTINGS).write(STARTED)
@@ -369,7 +379,9 @@ async def test_role_needs_only_select_insert_and_update(
     assert [row["outcome"] for row in DatabaseLedger(url).rows()] == ["ok"]
 
 
-def test_killed_process_loses_no_answered_call(url: str, tmp_path: Path) -> None:
+def test_killed_process_loses_no_answered_call_in_the_postgresql_ledger(
+    url: str, tmp_path: Path
+) -> None:
     environment = {
         **os.environ,
         "KIRISHIMA_LEDGER": url,
@@ -391,7 +403,9 @@ def test_killed_process_loses_no_answered_call(url: str, tmp_path: Path) -> None
     assert len(rows) - len(ended) <= 1
 
 
-def test_forked_process_opens_its_own_connection(url: str, handlers: Any) -> None:
+def test_forked_process_opens_its_own_postgresql_ledger_connection(
+    url: str, handlers: Any
+) -> None:
     handlers.echo = lambda: 1
     database_ledger = DatabaseLedger(url)
     assert asyncio.run(database_ledger.call("echo")).success
@@ -406,7 +420,9 @@ def test_forked_process_opens_its_own_connection(url: str, handlers: Any) -> Non
     assert [row["outcome"] for row in database_ledger.rows()] == ["ok"] * 3
 
 
-async def test_rows_older_than_keep_are_removed(url: str) -> None:
+async def test_postgresql_ledger_rows_older_than_setting_keep_are_removed(
+    url: str,
+) -> None:
     settings = replace(SETTINGS, keep="90d")
     ledger = open_ledger(settings)
     old = [replace(ENDED, id=f"{number:03}") for number in range(600)]

@@ -49,14 +49,16 @@ def start_process(mode: str, folder: Path, **more: Any) -> subprocess.Popen[str]
     )
 
 
-def test_exiting_processes_lose_no_row(tmp_path: Path) -> None:
+def test_exiting_processes_lose_no_ledger_row(tmp_path: Path) -> None:
     processes = [start_process("end", tmp_path) for _ in range(2)]
     assert [process.wait(60) for process in processes] == [0, 0]
     rows = FileLedger(tmp_path / "ledger.sqlite3").rows()
     assert [row["outcome"] for row in rows] == ["ok"] * 40
 
 
-def test_killed_process_loses_no_answered_call(tmp_path: Path) -> None:
+def test_killed_process_loses_no_answered_call_in_the_ledger_file(
+    tmp_path: Path,
+) -> None:
     process = start_process("killed", tmp_path, stdout=subprocess.PIPE)
     assert process.stdout is not None
     answered = [process.stdout.readline() for _ in range(25)]
@@ -83,7 +85,7 @@ for number in range(50):
 
 
 @pytest.mark.slow
-def test_concurrent_processes_open_the_same_new_file(tmp_path: Path) -> None:
+def test_concurrent_processes_open_the_same_new_ledger_file(tmp_path: Path) -> None:
     began = str(time.time() + 1)
     words = [sys.executable, "-c", CONNECTED, str(tmp_path), began]
     processes = [subprocess.Popen(words) for _ in range(3)]

@@ -63,7 +63,7 @@ def list_ids(settings: LedgerSettings, what: str = "id FROM calls") -> list[str]
         ("9999d", ["day", "killed", "month", "new", "old", "other's"]),
     ],
 )
-def test_toolsets_rows_are_removed_after_keep(
+def test_ledger_rows_of_a_toolset_are_removed_after_the_time_in_keep(
     settings: LedgerSettings, keep: str, stay: list[str]
 ) -> None:
     settings = replace(settings, keep=keep)
@@ -93,7 +93,7 @@ def test_toolsets_rows_are_removed_after_keep(
         (24 * 31, False, False),
     ],
 )
-def test_question_is_kept_until_it_is_answered_or_30_days_old(
+def test_ledger_keeps_a_confirmation_question_until_answered_or_30_days_old(
     settings: LedgerSettings, hours: float, is_taken: bool, is_there: bool
 ) -> None:
     settings = replace(settings, keep="1h")
@@ -114,7 +114,9 @@ def test_question_is_kept_until_it_is_answered_or_30_days_old(
     assert can_be_used is (is_there and not is_taken)
 
 
-def test_old_rows_are_removed_in_500_row_batches(settings: LedgerSettings) -> None:
+def test_old_ledger_rows_are_removed_in_500_row_batches(
+    settings: LedgerSettings,
+) -> None:
     rows = {f"{number:04}": (24 * 100,) for number in range(1_100)}
     ended = threading.Event()
     ended.set()
@@ -132,7 +134,7 @@ def test_old_rows_are_removed_in_500_row_batches(settings: LedgerSettings) -> No
     assert remove_old(settings, threading.Event(), NOW) == 0
 
 
-def test_call_whose_row_was_removed_is_recorded_completely(
+def test_call_whose_ledger_row_was_removed_is_recorded_again_at_its_end(
     settings: LedgerSettings,
 ) -> None:
     async def outlive() -> None:
@@ -149,7 +151,9 @@ def test_call_whose_row_was_removed_is_recorded_completely(
     assert list_ids(settings, "outcome || arguments FROM calls") == ['ok{"note": 1}']
 
 
-def test_removed_rows_content_is_erased_from_the_file(settings: LedgerSettings) -> None:
+def test_content_of_removed_ledger_rows_is_erased_from_the_file(
+    settings: LedgerSettings,
+) -> None:
     record = Record(
         "1", "toys", "spin", None, format_hours_ago(24 * 100), {"note": "s3cret"}
     )
@@ -166,7 +170,7 @@ def test_removed_rows_content_is_erased_from_the_file(settings: LedgerSettings) 
 
 
 @pytest.mark.parametrize("keep", ["1h", None])
-async def test_first_call_in_a_process_removes_old_rows(
+async def test_first_tool_call_in_a_process_removes_old_ledger_rows(
     file_ledger: FileLedger, handlers: Any, keep: str | None
 ) -> None:
     handlers.spin = lambda: "done"
@@ -178,7 +182,7 @@ async def test_first_call_in_a_process_removes_old_rows(
     assert len(file_ledger.rows()) == (1 if keep else 2)
 
 
-def test_failed_removal_is_logged_and_keeps_rows(
+def test_failed_removal_of_old_ledger_rows_is_logged_and_keeps_them(
     settings: LedgerSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.get_file().mkdir()

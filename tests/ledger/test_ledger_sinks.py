@@ -32,7 +32,7 @@ def async_sink(handlers: Any, records: list[Record]) -> Any:
 
 
 @pytest.mark.parametrize("make", [sync_sink, async_sink])
-async def test_sync_and_async_functions_receive_the_records(
+async def test_sync_and_async_sink_functions_receive_the_call_records(
     tmp_path: Path, handlers: Any, make: Sink
 ) -> None:
     records: list[Record] = []
@@ -48,7 +48,7 @@ async def test_sync_and_async_functions_receive_the_records(
     assert not (tmp_path / "unused").exists()
 
 
-async def test_call_is_refused_if_the_sink_function_fails(
+async def test_tool_call_is_refused_if_the_ledger_sink_function_fails(
     tmp_path: Path, handlers: Any
 ) -> None:
     ran: list[int] = []
@@ -60,7 +60,7 @@ async def test_call_is_refused_if_the_sink_function_fails(
     assert ran == []
 
 
-async def test_each_registry_logs_its_first_failure(
+async def test_each_registry_logs_its_first_ledger_failure(
     tmp_path: Path, handlers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Also if an earlier registry that has ended had the same `id`."""
@@ -74,7 +74,7 @@ async def test_each_registry_logs_its_first_failure(
         gc.collect()
 
 
-async def test_hanging_sink_uses_at_most_16_threads(
+async def test_hanging_ledger_sink_function_uses_at_most_16_threads(
     tmp_path: Path, handlers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After 16 abandoned records, calls are refused immediately."""

@@ -67,7 +67,7 @@ async def ledger(database: Database) -> AsyncIterator[there.PostgresqlLedger]:
     await ledger.close()
 
 
-async def test_first_write_fails_immediately_if_the_database_is_unavailable(
+async def test_first_ledger_write_fails_immediately_if_database_is_unavailable(
     database: Database, ledger: there.PostgresqlLedger
 ) -> None:
     database.back = 1.0
@@ -80,7 +80,7 @@ async def test_first_write_fails_immediately_if_the_database_is_unavailable(
     assert (database.connected, database.rows) == (1, 1)
 
 
-async def test_broken_connection_is_opened_again_immediately(
+async def test_broken_ledger_database_connection_is_opened_again_immediately(
     database: Database, ledger: there.PostgresqlLedger
 ) -> None:
     await ledger.write(RECORD)
@@ -93,7 +93,7 @@ async def test_broken_connection_is_opened_again_immediately(
 
 
 @pytest.mark.parametrize(("seconds", "is_written"), [(9.9, True), (11.0, False)])
-async def test_write_waits_10_seconds_for_a_restarted_database(
+async def test_ledger_write_waits_10_seconds_for_a_restarted_database(
     database: Database, ledger: there.PostgresqlLedger, seconds: float, is_written: bool
 ) -> None:
     """The delays between the attempts increase."""
@@ -110,7 +110,7 @@ async def test_write_waits_10_seconds_for_a_restarted_database(
     assert database.closed == 1
 
 
-def test_connection_has_timeouts_that_the_url_can_override(
+def test_ledger_database_connection_has_timeouts_that_the_url_can_override(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given: dict[str, Any] = {}

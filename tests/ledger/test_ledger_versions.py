@@ -24,7 +24,9 @@ def echo(handlers: Any) -> None:
     handlers.echo = lambda: 1
 
 
-async def test_ledger_contains_the_escaped_user(file_ledger: FileLedger) -> None:
+async def test_ledger_row_contains_the_escaped_user_name(
+    file_ledger: FileLedger,
+) -> None:
     with calling_as(Caller(user="mia\ud800\n")):
         await file_ledger.call("echo")
     await file_ledger.call("echo")
@@ -32,7 +34,9 @@ async def test_ledger_contains_the_escaped_user(file_ledger: FileLedger) -> None
     assert [row["user"] for row in file_ledger.rows()] == ["mia\\ud800\n", None]
 
 
-async def test_approvals_contain_the_escaped_user(tmp_path: Path) -> None:
+async def test_approvals_table_of_the_ledger_contains_the_escaped_user_name(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "toys.sqlite3"
     table = ApprovalsTable(LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path)))
     await table.record_question(
@@ -43,7 +47,7 @@ async def test_approvals_contain_the_escaped_user(tmp_path: Path) -> None:
     assert asked == [("1", "mia\\ud800")]
 
 
-async def test_file_from_a_newer_version_is_refused(tmp_path: Path) -> None:
+async def test_ledger_file_from_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "toys.sqlite3"
     open_connection(path).close()
     with closing(sqlite3.connect(path)) as connection:
