@@ -28,6 +28,7 @@ def generate_files(root: Path, text: str) -> dict[str, bytes]:
         "note": {"name": "note", "summary": "x", "parameters": {"type": "object"}},
         "mcp_resources/guide": {
             "name": "guide",
+            "listed_name": text,
             "title": text,
             "description": text,
             "uri": "guide://a",
@@ -76,9 +77,9 @@ def test_hostile_text_is_unchanged_in_definitions_and_in_no_other_file(
     assert changed == {guide, page, ask}
     definitions = {path: json.loads(hostile[path]) for path in changed}
     assert [definitions[guide][key] for key in ("text",)] == [text]
-    assert [definitions[guide]["mcp"][key] for key in ("title", "description")] == [
-        text
-    ] * 2
+    members = ("name", "title", "description")
+    assert [definitions[guide]["mcp"][key] for key in members] == [text] * 3
+    assert definitions[guide]["name"] == "guide"
     assert definitions[page]["text"] == text
     assert definitions[ask]["mcp"]["arguments"][0]["description"] == text
     assert definitions[ask]["values"] == {"a": [text]}

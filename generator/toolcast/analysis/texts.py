@@ -183,6 +183,7 @@ def _list_mcp_spec_prose(spec: ResourceSpec | PromptSpec) -> Prose:
     yield from _yield_text(spec.title, "title")
     yield from _yield_text(spec.description, "description")
     if isinstance(spec, ResourceSpec):
+        yield from _yield_text(spec.listed_name, "listed_name")
         yield from _yield_text(spec.text, "text")
         yield from _yield_text((spec.content or b"").decode("utf-8", "ignore"), "file")
         return

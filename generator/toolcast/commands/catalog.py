@@ -117,6 +117,8 @@ def _list_resource_facts(spec: ResourceSpec) -> Iterator[tuple[str, str]]:
     """Yield the label and the text of each row in a resource's table of properties."""
     if uri := spec.uri or spec.uri_template:
         yield "URI", uri
+    if spec.listed_name is not None:
+        yield "listed name", spec.listed_name
     if spec.mime_type:
         yield "media type", spec.mime_type
     for name, values in spec.variables.items():

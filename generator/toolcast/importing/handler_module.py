@@ -14,9 +14,11 @@ from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import module_name
 from toolcast_runtime.core.safe_file import read_regular_file
 
+from ..analysis.name_limits import is_tool_name
 from ..encoders.python import encode_string
 from ..mcp_client.server_listing import ServerListing
 from ..model.model import Toolset, Workspace
+from ..model.spec_schema import is_windows_device
 from ..project import list_missing_packages
 from .python_server import PythonServer, ServerFunction
 
@@ -25,6 +27,8 @@ Key = tuple[str, str]
 
 _DEFAULT_PACKAGE = "handlers"
 _MAX_MODULE_BYTES = 2 << 20
+_MAX_NAME_CHARACTERS = 64
+"""Characters of a derived name: the longest tool name that model providers accept."""
 _RESERVED_NAMES = ("adapt", "adapt_lifespan", "lifespan")
 _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # `unused-ignore`: the package can get type information, or mypy's settings can ignore it.
@@ -52,6 +56,22 @@ class HandlerPlan:
     missing: Mapping[Key, str] = field(default_factory=dict)
     sources: tuple[str, ...] = (".",)
     notes: tuple[str, ...] = ()
+
+
+def is_entry_name(name: str) -> bool:
+    """Return whether a spec, and its file, can have a listed name."""
+    return is_tool_name(name) and bool(name.strip(".")) and not is_windows_device(name)
+
+
+def derive_entry_name(listed_name: str) -> str:
+    """Return a listed name, or a similar one without characters that specs refuse.
+
+    Names that Windows reserves are returned unchanged: `is_entry_name` refuses them.
+    """
+    if is_entry_name(listed_name):
+        return listed_name
+    name = re.sub(r"[^a-z0-9]+", "_", listed_name.lower()).strip("_")
+    return name[:_MAX_NAME_CHARACTERS].strip("_") or "resource"
 
 
 def list_keys(listing: ServerListing, *, has_tools: bool) -> list[tuple[Key, str]]:
@@ -318,7 +338,7 @@ class _ModuleWriter:
         used = {*_RESERVED_NAMES, *(m.partition(".")[0] for m in self._modules)}
         names: dict[Key, str] = {}
         for key, name in keys:
-            base = module_name(name)
+            base = module_name(derive_entry_name(name))
             candidates = [base, f"{base}_{key[0]}"]
             candidates += [f"{base}_{number}" for number in range(2, len(keys) + 3)]
             names[key] = next(c for c in candidates if c not in used)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
+from toolcast_runtime.core.definitions.tool import module_name
 
 from ..mcp_client.server_listing import KINDS
 from ..model.language_fields import get_mcp_members
@@ -15,7 +17,7 @@ from ..model.model import Toolset
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..refactoring.project_edit import EditSession
 from .formats import ToolSource, get_entry_label
-from .handler_module import HandlerPlan, Key
+from .handler_module import HandlerPlan, Key, derive_entry_name, is_entry_name
 from .spec_fields import encode_spec
 
 
@@ -89,35 +91,40 @@ def plan_mcp_specs(
         UneditableValueError: a file cannot be edited.
     """
     plan = McpSpecPlan()
-    specs = {} if toolset is None else {_get_key(s): s for s in toolset.mcp_specs}
-    listed_keys = set()
-    files: set[str] = set()
+    if not source.has_mcp_specs:
+        return plan
+    own_specs = () if toolset is None else toolset.mcp_specs
+    specs = _match_specs(own_specs, source)
+    spec_names = _choose_names(own_specs, specs, source)
     order = 0
+    files: set[str] = set()
     for kind, spec_folder in _FOLDERS.items():
-        for entry in source.listing.entries(kind) if source.has_mcp_specs else ():
+        for entry in source.listing.entries(kind):
             order += 1
             label = get_entry_label(kind, entry)
-            key = (spec_folder.kind, str(entry.get("name")))
-            file = f"{folder}/{spec_folder.name}/{key[1]}.yaml"
-            if key in listed_keys or file.casefold() in files:
+            handler_key = (spec_folder.kind, entry[KINDS[kind][1]])
+            name = spec_names.get(handler_key)
+            if name is None:
+                plan.rejected[label] = f"{_format(label)}: its name is not a string"
+                continue
+            file = f"{folder}/{spec_folder.name}/{name}.yaml"
+            if file.casefold() in files:
                 plan.rejected[label] = (
-                    f"{_format(label)}: another entry has the name `{_format(key[1])}`"
+                    f"{_format(label)}: another entry has the name `{_format(name)}`"
                 )
                 continue
-            listed_keys.add(key)
             files.add(file.casefold())
-            if "/" in key[1] or not key[1].strip("."):
+            if not is_entry_name(name):
                 plan.rejected[label] = (
                     f"{_format(label)}: its name cannot be a file name"
                 )
                 continue
-            fields, ignored = _build_fields(entry, spec_folder.file_kind)
+            fields, ignored = _build_fields(entry, spec_folder.file_kind, name)
             if ignored:
                 names = ", ".join(f"`{_format(member)}`" for member in ignored)
                 plan.notes.append(f"{_format(label)}: {names} is not imported")
-            handler_key = (spec_folder.kind, entry[KINDS[kind][1]])
             handler = handlers.references.get(handler_key)
-            spec = specs.get(key)
+            spec = specs.get(handler_key)
             if spec is not None:
                 plan.labels[spec.source.file] = label
                 _update_spec(plan, editing, spec, fields, handler)
@@ -129,14 +136,78 @@ def plan_mcp_specs(
             fields |= {"handler": handler, "order": order}
             plan.files[file] = encode_spec(schemas, file, spec_folder.file_kind, fields)
             plan.labels[file] = label
-            plan.new_names.append(f"{spec_folder.kind} {key[1]}")
-    if source.has_mcp_specs:
-        plan.notes += _list_missing(source, specs.values(), listed_keys)
+            plan.new_names.append(f"{spec_folder.kind} {name}")
+    plan.notes += _list_missing(source, own_specs, specs)
     return plan
 
 
-def _get_key(spec: ResourceSpec | PromptSpec) -> Key:
-    return spec.kind, spec.name
+def _list_entries(source: ToolSource) -> Iterator[tuple[Key, Any]]:
+    """Yield the key of each resource and prompt that a source lists, with its name."""
+    for kind, spec_folder in _FOLDERS.items():
+        for entry in source.listing.entries(kind):
+            yield (spec_folder.kind, entry[KINDS[kind][1]]), entry.get("name")
+
+
+def _match_specs(
+    own_specs: Iterable[ResourceSpec | PromptSpec], source: ToolSource
+) -> dict[Key, ResourceSpec | PromptSpec]:
+    """Return the existing spec of each listed entry, by the entry's key.
+
+    A resource without a spec of its URI gets the one of its listed name, if the source no
+    longer lists the URI of that spec.
+    """
+    entries = dict(_list_entries(source))
+    by_key: dict[Key, ResourceSpec | PromptSpec] = {}
+    by_name: dict[tuple[str, Any], ResourceSpec | PromptSpec] = {}
+    for spec in own_specs:
+        key = spec.name
+        if isinstance(spec, ResourceSpec):
+            key = spec.uri or spec.uri_template or spec.name
+        if (spec.kind, key) in entries:
+            by_key[spec.kind, key] = spec
+        else:
+            by_name[spec.kind, spec.mcp["name"]] = spec
+    for entry_key, name in entries.items():
+        if entry_key not in by_key and isinstance(name, str):
+            named_spec = by_name.pop((entry_key[0], name), None)
+            if named_spec is not None:
+                by_key[entry_key] = named_spec
+    return by_key
+
+
+def _choose_names(
+    own_specs: Iterable[ResourceSpec | PromptSpec],
+    specs: Mapping[Key, ResourceSpec | PromptSpec],
+    source: ToolSource,
+) -> dict[Key, str]:
+    """Return the name of the spec of each entry that has a string as its name.
+
+    Prompts have their listed names, by which clients request them. For resources, a name is
+    derived if the listed one is not valid or is in use.
+    """
+    entries = [
+        (key, name) for key, name in _list_entries(source) if isinstance(name, str)
+    ]
+    used = {module_name(s.name) for s in own_specs if s.kind == _RESOURCES.kind}
+    names: dict[Key, str] = {}
+    # Names that need no change are first in choosing.
+    for key, listed_name in sorted(
+        entries, key=lambda pair: not is_entry_name(pair[1])
+    ):
+        if key[0] != _RESOURCES.kind:
+            names[key] = listed_name
+        elif key in specs:
+            names[key] = specs[key].name
+        elif key not in names:
+            base = derive_entry_name(listed_name)
+            numbered = (f"{base}_{number}" for number in count(2))
+            names[key] = next(
+                name
+                for name in chain((base,), numbered)
+                if is_entry_name(name) and module_name(name) not in used
+            )
+            used.add(module_name(names[key]))
+    return names
 
 
 def _format(text: str) -> str:
@@ -144,15 +215,18 @@ def _format(text: str) -> str:
 
 
 def _build_fields(
-    entry: Mapping[str, Any], kind: str
+    entry: Mapping[str, Any], kind: str, name: str
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the spec fields of a listed entry, and members that specs do not have."""
     members = {"name": "name", **get_mcp_members(kind)}
-    fields = {
-        name: entry[member]
-        for member, name in members.items()
+    fields = {"name": name}
+    if entry["name"] != name:
+        fields["listed_name"] = entry["name"]
+    fields |= {
+        field: entry[member]
+        for member, field in members.items()
         # Specs cannot contain an empty text. An empty array is kept as the server lists it.
-        if entry.get(member) not in (None, "")
+        if member != "name" and entry.get(member) not in (None, "")
     }
     ignored = [m for m in entry if m not in members and entry[m] is not None]
     known = {"name", "description", "required"}
@@ -204,11 +278,12 @@ def _update_spec(
 
 def _list_missing(
     source: ToolSource,
-    specs: Iterable[ResourceSpec | PromptSpec],
-    listed_keys: set[tuple[str, str]],
+    own_specs: Iterable[ResourceSpec | PromptSpec],
+    specs: Mapping[Key, ResourceSpec | PromptSpec],
 ) -> Iterator[str]:
-    for spec in specs:
-        if _get_key(spec) not in listed_keys:
+    listed_specs = {id(spec) for spec in specs.values()}
+    for spec in own_specs:
+        if id(spec) not in listed_specs:
             yield (
                 f"the {spec.kind} `{spec.name}` is no longer listed by"
                 f" {escape_excerpt(source.name, 80)}; its spec stays"

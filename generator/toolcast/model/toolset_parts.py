@@ -231,11 +231,13 @@ class ResourceSpec(McpSpec):
     """An MCP resource, or a resource template.
 
     Attributes:
+        listed_name: the name in MCP's lists; None if it is `name`.
         content: the content of `file`; None without a file, or if it cannot be read.
         variables: the allowed values of the template's variables; a variable that allows any
             value is not included.
     """
 
+    listed_name: str | None = None
     uri: str | None = None
     uri_template: str | None = None
     mime_type: str | None = None
@@ -256,7 +258,7 @@ class ResourceSpec(McpSpec):
         A template is an entry of `resources/templates/list`.
         """
         return omit_none(
-            name=self.name,
+            name=self.name if self.listed_name is None else self.listed_name,
             title=self.title,
             uri=self.uri,
             uriTemplate=self.uri_template,

@@ -87,12 +87,14 @@ def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, b
 def _build_resource_fields(spec: ResourceSpec) -> dict[str, Any]:
     """Return the fields of a definition that only resources have.
 
-    The fields are `text` or `blob`, `parameters` (the variables of the URI template; only
+    The fields are `name` (if the listed name differs), `text` or `blob`, `parameters` (the variables of the URI template; only
     with a handler) and `values` (the allowed values by variable). A value can be None.
     """
     parts: dict[str, Any] = {"text": spec.text}
     if spec.content is not None:
         parts = _encode_content(spec.content)
+    # Without the name in the definition, the runtime could not verify the file's name.
+    parts["name"] = None if spec.mcp["name"] == spec.name else spec.name
     if spec.handler is not None:
         parts["parameters"] = list(list_variables(spec.uri_template or ""))
     values = {name: list(values) for name, values in spec.variables.items()}

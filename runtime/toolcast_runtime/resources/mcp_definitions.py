@@ -39,7 +39,7 @@ class ResourceOrPrompt:
     The MCP definition of a resource has `uri`, that of a resource template `uriTemplate`.
 
     Attributes:
-        name: the name of the resource or prompt.
+        name: the name of the spec; the listed name is in the definition.
         definition: the MCP definition, as listed.
         static_content: for a resource, its `text` or `blob`; for a prompt, the `role` and
             `text` of each message, with `{{argument}}` placeholders; None if a handler
@@ -92,7 +92,7 @@ def _read_definitions(
         try:
             value = json.loads(entries[file_name].read_bytes())
             signature = _SIGNATURE.fullmatch(value["generated"])
-            name = value["mcp"]["name"]
+            name = value.get("name", value["mcp"]["name"])
             # The signature names the spec, so that a renamed or copied file is detected.
             expected = {name, f"{module_name(name)}.json"}
             if signature is None or {signature[1], file_name} != expected:
@@ -103,7 +103,7 @@ def _read_definitions(
                 name,
                 value["mcp"],
                 get_static_content(value),
-                _build_handler(kind, value),
+                _build_handler(f"{kind} {name}", kind, value),
                 value.get("values", {}),
                 tuple(value.get("clients", ())),
             )
@@ -132,7 +132,7 @@ def _static_contents(value: Mapping[str, Any]) -> Mapping[str, str] | None:
     return {key: value[key] for key in ("text", "blob") if key in value} or None
 
 
-def _build_handler(kind: str, value: Mapping[str, Any]) -> Tool | None:
+def _build_handler(name: str, kind: str, value: Mapping[str, Any]) -> Tool | None:
     """Return the handler of a resource or prompt as a tool; None without a handler.
 
     The tool's name contains a space, which names of other tools cannot contain.
@@ -141,7 +141,7 @@ def _build_handler(kind: str, value: Mapping[str, Any]) -> Tool | None:
         return None
     properties = {name: {"type": "string"} for name in value["parameters"]}
     return Tool(
-        name=f"{kind} {value['mcp']['name']}",
+        name=name,
         summary="",
         description="",
         definition={

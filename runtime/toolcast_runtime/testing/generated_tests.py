@@ -261,7 +261,7 @@ def _spec_tests(
             for folder in ("mcp_resources", "mcp_prompts") if server else ():
                 files = (package.folder / folder).glob("*.json")
                 values = [parse_exact_json(read_text(file)) for file in files]
-                live = {value["mcp"]["name"]: value for value in values}
+                live = {v.get("name", v["mcp"]["name"]): v for v in values}
                 expected = specs().build_mcp_definitions(folder)
                 assert_same(folder, sorted(live), sorted(expected), "spec")
                 for name, definition in expected.items():

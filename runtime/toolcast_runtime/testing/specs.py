@@ -306,6 +306,7 @@ class Specs:
             definition = {
                 **fields,
                 "mcp": mcp,
+                "name": None if mcp["name"] == spec["name"] else spec["name"],
                 "messages": messages or None,
                 "values": values or None,
                 "clients": spec.get("clients") or None,
