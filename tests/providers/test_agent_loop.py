@@ -12,7 +12,7 @@ from generated.kirishima.registry import call_tool
 
 
 @pytest.mark.slow
-async def test_agent_loop_sends_function_results_to_the_model() -> None:
+async def test_openai_sdk_agent_loop_sends_function_results_to_the_model() -> None:
     import httpx2
     from openai import AsyncOpenAI
     from openai.types.responses import ResponseInputParam

@@ -78,7 +78,7 @@ ANTHROPIC: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", ANTHROPIC)
-def test_anthropic_result_is_a_tool_result_block(name: str) -> None:
+def test_tool_result_for_anthropic_is_a_tool_result_block(name: str) -> None:
     head = {"type": "tool_result", "tool_use_id": "call_1"}
     assert build_answer("anthropic", name) == {**head, **ANTHROPIC[name]}
 
@@ -101,7 +101,7 @@ BEDROCK: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", BEDROCK)
-def test_bedrock_result_is_a_tool_result_block(name: str) -> None:
+def test_tool_result_for_bedrock_is_a_tool_result_block(name: str) -> None:
     expected = {"toolUseId": "call_1", **BEDROCK[name]}
     assert build_answer("bedrock", name) == {"toolResult": expected}
 
@@ -119,7 +119,7 @@ GEMINI: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", GEMINI)
-def test_gemini_result_is_a_function_response(name: str) -> None:
+def test_tool_result_for_gemini_is_a_function_response(name: str) -> None:
     expected = {"id": "call_1", "name": "notes.get", **GEMINI[name]}
     assert build_answer("gemini", name) == {"functionResponse": expected}
 
@@ -134,7 +134,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_openai_chat_and_ollama_results_are_one_text(name: str) -> None:
+def test_tool_result_for_openai_chat_and_ollama_is_one_text(name: str) -> None:
     message = {"role": "tool", "content": TEXTS[name]}
     assert build_answer("openai-chat", name) == {**message, "tool_call_id": "call_1"}
     assert build_answer("ollama", name) == {**message, "tool_name": "notes.get"}
@@ -161,19 +161,23 @@ OUTPUTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
-def test_openai_responses_result_is_a_function_call_output(name: str) -> None:
+def test_tool_result_for_openai_responses_is_a_function_call_output(name: str) -> None:
     head = {"type": "function_call_output", "call_id": "call_1"}
     assert build_answer("openai-responses", name) == {**head, "output": OUTPUTS[name]}
 
 
-def test_text_result_with_output_schema_is_encoded_as_json() -> None:
+def test_openai_responses_text_result_of_a_tool_with_output_schema_is_encoded_as_json() -> (
+    None
+):
     returned = build_answer("openai-responses", "text", outputSchema={"type": "string"})
     assert returned["output"] == '"Done."'
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_answers_are_valid_for_each_sdk(provider: str) -> None:
+def test_tool_result_messages_are_valid_for_the_types_of_each_provider_sdk(
+    provider: str,
+) -> None:
     for name in ANSWERS:
         validate_answer(provider, build_answer(provider, name))
     with pytest.raises(ValueError):
@@ -181,7 +185,7 @@ def test_answers_are_valid_for_each_sdk(provider: str) -> None:
 
 
 @pytest.mark.slow
-def test_sdk_types_reject_unknown_keys_in_content_blocks() -> None:
+def test_anthropic_sdk_types_reject_unknown_keys_in_tool_result_content() -> None:
     good = build_answer("anthropic", "image")
     for block in good["content"]:
         with pytest.raises(ValueError):
@@ -198,7 +202,10 @@ REFERENCES: list[Any] = [
 
 
 @pytest.mark.parametrize("value", REFERENCES)
-def test_gemini_gets_references_and_large_integers_as_text(value: Any) -> None:
+def test_gemini_result_with_a_ref_key_or_large_integer_is_sent_as_json_text(
+    value: Any,
+) -> None:
+    """Integers above 2**53 - 1 are large."""
     provider = provider_named("gemini")
     tool = Tool("d", "", "D.", {"name": "d", "inputSchema": {"type": "object"}})
     answer = render_tools(provider, [tool]).answer(ToolResponse(value), "d", "1")
@@ -209,7 +216,10 @@ def test_gemini_gets_references_and_large_integers_as_text(value: Any) -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 2**63, -(2**53)])
 @pytest.mark.parametrize("provider", ["gemini", "bedrock"])
-def test_numbers_outside_json_are_sent_as_text(provider: str, number: float) -> None:
+def test_tool_result_with_nan_infinity_or_large_integer_is_sent_as_text(
+    provider: str, number: float
+) -> None:
+    """This applies to Gemini and Bedrock."""
     answer = build_answer_to(provider, ToolResponse({"rows": [{"n": number}]}))
     text = json.dumps({"rows": [{"n": number}]})
     assert json.dumps(text) in json.dumps(answer)
@@ -218,7 +228,9 @@ def test_numbers_outside_json_are_sent_as_text(provider: str, number: float) -> 
 @pytest.mark.parametrize(
     "value", [{"ref": "$ref"}, ["$ref"], {"$defs": {}}, {"id": 2**53 - 1}, "$ref", None]
 )
-def test_gemini_results_without_references_are_sent_as_json(value: Any) -> None:
+def test_gemini_result_without_a_ref_key_or_large_integer_is_sent_as_json_value(
+    value: Any,
+) -> None:
     answer = build_answer_to("gemini", ToolResponse(value))
     assert answer["functionResponse"]["response"] == {"output": value}
 
@@ -241,7 +253,7 @@ BLANK = [
 
 @pytest.mark.parametrize("response", BLANK)
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_blank_error_message_is_replaced_by_a_fixed_sentence(
+def test_blank_tool_error_is_sent_to_the_provider_as_a_fixed_sentence(
     provider: str, response: ToolResponse
 ) -> None:
     answer = build_answer_to(provider, response)
@@ -259,7 +271,9 @@ def test_blank_error_message_is_replaced_by_a_fixed_sentence(
         ToolResponse(content=[{"type": "text", "text": ""}] * 2),
     ],
 )
-def test_blank_text_is_omitted_from_the_answer(response: ToolResponse) -> None:
+def test_blank_tool_result_has_no_content_for_anthropic_and_fixed_text_for_bedrock(
+    response: ToolResponse,
+) -> None:
     assert "content" not in build_answer_to("anthropic", response)
     content = build_answer_to("bedrock", response)["toolResult"]["content"]
     assert content == [{"text": "The tool returned no content."}]

@@ -82,10 +82,10 @@ def _simplify_path(path: str) -> str:
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
 @LIMITS
 @given(data=st.data())
-def test_restored_model_arguments_are_valid_for_the_spec(
+def test_model_arguments_for_the_rendered_schema_are_valid_for_the_spec_schema(
     form: tuple[str, bool], data: st.DataObject
 ) -> None:
-    """Arguments may violate the spec's schema only if a loss is reported."""
+    """Restored arguments violate the spec's schema only if a loss is reported."""
     schema = data.draw(parameter_schemas())
     tools = render_tool(form, schema)
     assert not find_problems(form[0], tools.tools)
@@ -106,10 +106,10 @@ def test_restored_model_arguments_are_valid_for_the_spec(
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
 @LIMITS
 @given(data=st.data())
-def test_valid_arguments_are_sent_and_restored_unchanged(
+def test_arguments_valid_for_the_spec_are_unchanged_after_a_provider_round_trip(
     form: tuple[str, bool], data: st.DataObject
 ) -> None:
-    """Arguments can be expressed in the format unless a loss is narrower."""
+    """A provider's format can express them unless a reported loss is narrower."""
     schema = data.draw(parameter_schemas())
     arguments = data.draw(arguments_near_schema(schema))
     assume(is_allowed(schema, arguments))

@@ -44,14 +44,16 @@ def _close(schema: Schema, additional: Any = False) -> Schema:
         (1j, "number"),
     ],
 )
-def test_python_value_has_a_json_type_name(value: Any, name: str) -> None:
+def test_json_type_name_is_determined_for_a_python_value(value: Any, name: str) -> None:
     assert get_type_name(value) == name
     assert matches_types(value, [name])
     assert matches_types(value, None)
     assert not matches_types(value, [])
 
 
-def test_integer_values_match_number_and_integral_floats_match_integer() -> None:
+def test_json_type_number_matches_integers_and_integer_matches_integral_floats() -> (
+    None
+):
     assert matches_types(1, ["number"])
     assert matches_types(1.0, ["integer"])
     assert not matches_types(1.5, ["integer"])
@@ -59,7 +61,7 @@ def test_integer_values_match_number_and_integral_floats_match_integer() -> None
     assert not matches_types(1, ["string", "boolean"])
 
 
-def test_type_keyword_is_read_as_a_list_or_none() -> None:
+def test_schema_type_keyword_is_read_as_a_list_or_none() -> None:
     assert get_types({"type": "string"}) == ["string"]
     assert get_types({"type": ("string", "null")}) == ["string", "null"]
     assert get_types({}) is None
@@ -83,7 +85,9 @@ def test_type_keyword_is_read_as_a_list_or_none() -> None:
         ({"type": ["null"], "enum": [None, 1]}, {"type": ["null"]}),
     ],
 )
-def test_enum_and_const_get_their_values_types(schema: Schema, expected: Any) -> None:
+def test_enum_and_const_schemas_get_the_json_types_of_their_values(
+    schema: Schema, expected: Any
+) -> None:
     assert add_value_types(schema) == expected
 
 
@@ -132,7 +136,7 @@ def test_enum_and_const_get_their_values_types(schema: Schema, expected: Any) ->
         ({"contains": {}}, {"minItems": 1}, {"contains": {}, "minItems": 1}),
     ],
 )
-def test_merged_schema_allows_what_both_schemas_allow(
+def test_merged_json_schema_allows_exactly_what_both_schemas_allow(
     first: Schema, second: Schema, both: Schema
 ) -> None:
     assert merge_schemas(first, second) == both
@@ -169,7 +173,7 @@ def test_merged_schema_allows_what_both_schemas_allow(
         ),
     ],
 )
-def test_inexact_merge_raises_the_blocking_keyword(
+def test_schemas_that_cannot_be_merged_exactly_raise_an_error_with_the_keyword(
     first: Schema, second: Schema, keyword: str
 ) -> None:
     with pytest.raises(InexactError) as refused:
@@ -177,7 +181,7 @@ def test_inexact_merge_raises_the_blocking_keyword(
     assert refused.value.args == (keyword,)
 
 
-def test_annotation_keywords_are_recognized() -> None:
+def test_json_schema_with_only_annotation_keywords_is_recognized() -> None:
     keywords: Schema = dict.fromkeys(
         "title description default examples deprecated readOnly writeOnly".split(), 1
     )
@@ -225,7 +229,7 @@ def _require(name: str, value: Any, **others: Any) -> Schema:
         (_require("a", 1, properties={}), _require("a", 2), False),
     ],
 )
-def test_alternatives_without_common_values_are_exclusive(
+def test_schema_alternatives_without_common_values_exclude_each_other(
     first: Any, second: Any, expected: bool
 ) -> None:
     """Alternatives that exclude each other can be written as `anyOf`."""
@@ -233,7 +237,7 @@ def test_alternatives_without_common_values_are_exclusive(
     assert exclude_each_other([first]) is True
 
 
-def test_all_alternatives_must_exclude_each_other_pairwise() -> None:
+def test_schema_alternatives_are_exclusive_only_if_each_pair_is() -> None:
     first, second = {"const": 1}, {"const": 2}
     assert exclude_each_other([first, second, {"const": 3}])
     assert not exclude_each_other([first, second, first])
@@ -385,7 +389,7 @@ def test_all_alternatives_must_exclude_each_other_pairwise() -> None:
         ),
     ],
 )
-def test_merged_alternatives_become_one_object_with_all_properties(
+def test_anyof_object_alternatives_are_merged_into_one_object_with_all_properties(
     base: Schema, members: list[Schema], expected: Schema | None
 ) -> None:
     merged = None if expected is None else {"type": "object", **expected}

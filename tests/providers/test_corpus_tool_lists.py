@@ -59,7 +59,9 @@ FORMS = [(name, False) for name in PROVIDERS] + [
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_corpus_lists_follow_documented_rules(provider: str, is_strict: bool) -> None:
+def test_rendered_tool_lists_of_real_mcp_servers_follow_provider_rules(
+    provider: str, is_strict: bool
+) -> None:
     start = time.process_time()
     lists = [render(provider, tools, is_strict=is_strict) for tools in load_lists()]
     assert time.process_time() - start < MAX_CPU_S
@@ -73,14 +75,18 @@ def test_corpus_lists_follow_documented_rules(provider: str, is_strict: bool) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_corpus_tool_lists_match_the_sdk_types(provider: str, is_strict: bool) -> None:
+def test_rendered_tool_lists_of_real_mcp_servers_match_provider_sdk_types(
+    provider: str, is_strict: bool
+) -> None:
     for tools in load_lists():
         validate(provider, render(provider, tools, is_strict=is_strict).tools)
 
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_corpus_tool_names_resolve_to_tools(provider: str, is_strict: bool) -> None:
+def test_rendered_tool_names_of_real_mcp_servers_resolve_to_the_original_tools(
+    provider: str, is_strict: bool
+) -> None:
     for tools in load_lists():
         provider_tools = render(provider, tools, is_strict=is_strict)
         for tool, rendered in zip(tools, provider_tools.rendered, strict=True):

@@ -39,10 +39,10 @@ _ENTRY["required"] = ["level"]
         ("gemini", {"const": {"$ref": "#/$defs/tree"}}, {"$ref": "#/$defs/tree"}),
     ],
 )
-def test_described_keyword_contains_the_referenced_schema(
+def test_keyword_moved_to_a_description_contains_the_referenced_schema(
     form: str, schema: dict[str, Any], stated: Any
 ) -> None:
-    """The model cannot resolve a reference in a description."""
+    """A model cannot resolve a `$ref` in text; a circular one is only reported."""
     rendered = render((form, False), {**parameter(schema), "$defs": _LEVELS})
     (keyword,) = schema
     text = "" if stated is None else f"({keyword}: {json.dumps(stated)})"
@@ -67,7 +67,7 @@ def test_described_keyword_contains_the_referenced_schema(
     ],
 )
 @pytest.mark.parametrize("is_first", [False, True])
-def test_ollama_nullable_parameter_has_its_type(
+def test_ollama_nullable_anyof_parameter_gets_a_type_list_with_null(
     schema: dict[str, Any], expected: dict[str, Any], is_first: bool
 ) -> None:
     members = [schema, {"type": "null"}]
@@ -79,7 +79,9 @@ def test_ollama_nullable_parameter_has_its_type(
 
 
 @pytest.mark.parametrize("pattern", ["^[[a-z]$", "[a&&b]", "[a||b]", "[a~~b]"])
-def test_patterns_cause_no_python_warnings(pattern: str) -> None:
+def test_rendering_pattern_keywords_causes_no_python_future_warnings(
+    pattern: str,
+) -> None:
     with warnings.catch_warnings(action="error"):
         rendered = render(
             ("openai-chat", False), parameter({"type": "string", "pattern": pattern})

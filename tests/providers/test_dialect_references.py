@@ -54,13 +54,13 @@ def _render(
         ([REF_1, True], REF_1, {"t": TEXT}),
     ],
 )
-def test_allof_with_a_reference_is_merged(
+def test_allof_with_a_reference_is_merged_for_a_provider_without_allof(
     schema: Any, expected: Schema, definitions: Schema
 ) -> None:
     assert _render(FEW, {"allOf": schema}) == (expected, definitions, [])
 
 
-def test_allof_with_contradictory_references_is_a_loss() -> None:
+def test_allof_with_contradictory_references_is_dropped_and_reported() -> None:
     assert _render(FEW, {"allOf": [REF_1, REF_2]}) == (
         TEXT,
         {"t": TEXT, "t_2": {"type": "integer"}},
@@ -73,7 +73,7 @@ def test_allof_with_contradictory_references_is_a_loss() -> None:
     assert _render(FEW, {"allOf": [REF_1, False]}) == (REF_1, {"t": TEXT}, losses)
 
 
-def test_oneof_references_are_rendered_as_anyof() -> None:
+def test_exclusive_oneof_references_are_rendered_as_anyof_without_loss() -> None:
     alternatives = [REF_1, {"$ref": "#/$defs/t_2"}]
     assert _render(FEW, {"oneOf": [REF_1, REF_2]}) == (
         {"anyOf": alternatives},
@@ -105,7 +105,7 @@ def _make_nullable(inner: Schema) -> Schema:
 
 @pytest.mark.parametrize("dialect", [ANY, FEW, INLINED], ids=["any", "few", "inlined"])
 @pytest.mark.parametrize("wrap", [_make_array, _make_nullable])
-def test_schemas_are_rendered_up_to_50_levels(
+def test_provider_schema_is_cut_and_reported_below_50_levels(
     dialect: Dialect, wrap: Callable[[Schema], Schema]
 ) -> None:
     schema = TEXT
@@ -123,7 +123,7 @@ def _make_reference_chain(length: int, last: Schema, **siblings: Any) -> Schema:
     return chain
 
 
-def test_reference_chains_are_followed_up_to_their_maximum_length() -> None:
+def test_ref_chains_are_followed_up_to_50_references_inlined_and_52_otherwise() -> None:
     def is_followed(dialect: Dialect, length: int) -> bool:
         chain = _make_reference_chain(length, TEXT, minLength=1)
         return not _render(dialect, {"$ref": f"#/$defs/r{length}"}, chain)[2]
@@ -134,14 +134,18 @@ def test_reference_chains_are_followed_up_to_their_maximum_length() -> None:
     assert not is_followed(ANY, 52)
 
 
-def test_exclusive_alternatives_are_detected_through_50_references() -> None:
+def test_oneof_through_50_references_is_exclusive_and_through_51_reported_as_a_loss() -> (
+    None
+):
     for length, is_seen in ((49, True), (50, False)):
         either = {"oneOf": [{"const": "b"}, {"$ref": f"#/$defs/r{length}"}]}
         losses = _render(FEW, either, _make_reference_chain(length, {"const": "a"}))[2]
         assert (losses == []) is is_seen
 
 
-def test_up_to_2000_schemas_are_inlined() -> None:
+def test_provider_schema_with_over_2000_inlined_references_has_a_reported_loss() -> (
+    None
+):
     for count, is_cut in ((2_000, False), (2_001, True)):
         properties = {f"p{number}": REF_1 for number in range(count)}
         whole = {"type": "object", "properties": properties, "$defs": DEFINITIONS}
@@ -149,14 +153,14 @@ def test_up_to_2000_schemas_are_inlined() -> None:
         assert bool(losses) is is_cut
 
 
-def test_up_to_20000_schemas_are_rendered() -> None:
+def test_provider_schema_with_over_20000_subschemas_has_a_reported_loss() -> None:
     for count, is_cut in ((20_000, False), (20_001, True)):
         properties: Schema = {f"p{number}": {} for number in range(count)}
         whole = {"type": "object", "properties": properties}
         assert bool(render_schema(whole, ANY, "do").losses) is is_cut
 
 
-def test_unresolvable_reference_is_reported_as_an_error() -> None:
+def test_unresolvable_ref_is_removed_from_the_provider_schema_with_an_error() -> None:
     schema = {"$ref": "#/nowhere", "description": "x"}
     whole = {"type": "object", "properties": {"a": schema}}
     found = render_schema(whole, FEW, "do")
@@ -166,7 +170,7 @@ def test_unresolvable_reference_is_reported_as_an_error() -> None:
     ]
 
 
-def test_closed_dialect_rejects_circular_schemas() -> None:
+def test_circular_ref_is_rejected_if_a_strict_provider_schema_needs_inlining() -> None:
     tree: Schema = {"type": "object", "properties": {"below": {"$ref": "#/$defs/n"}}}
     closed = Dialect(is_closed=True, references=References.INLINED)
     with pytest.raises(InexpressibleError) as refused:
@@ -174,7 +178,8 @@ def test_closed_dialect_rejects_circular_schemas() -> None:
     assert (refused.value.keyword, refused.value.reason) == ("$ref", "contains itself")
 
 
-def test_loss_inside_not_has_the_effect_other() -> None:
+def test_lost_keyword_inside_not_has_the_effect_other() -> None:
+    """Losing a keyword makes a schema wider, except inside `not`."""
     losses = Losses("do")
     losses.add(("a", 0), "x", "gone")
     losses.add(("a", 0), "x", "gone")
@@ -188,7 +193,9 @@ def test_loss_inside_not_has_the_effect_other() -> None:
     ]
 
 
-def test_lost_keywords_are_described_up_to_a_maximum_length() -> None:
+def test_keywords_a_provider_rejects_are_described_in_text_up_to_a_maximum_length() -> (
+    None
+):
     """A text has at most 400 characters, and a description at most 4,000."""
     assert describe_lost_keywords({"minimum": 1, "maxLength": 2}) == (
         "(minimum: 1, maxLength: 2)",
@@ -210,7 +217,7 @@ def test_lost_keywords_are_described_up_to_a_maximum_length() -> None:
     assert append_text(None, "(x)") == "(x)"
 
 
-def test_patterns_with_lookaround_or_backreferences_are_not_simple() -> None:
+def test_regex_patterns_with_lookaround_or_backreferences_are_not_simple() -> None:
     plain = Dialect(has_plain_patterns=True)
     kept = ["^a+$", "(?:a)", "a{1}", "\\d", "0", "\\0"]
     lost = ["(?=a)", "(?!a)", "(?<=a)", "(?<!a)", "a\\b", "a\\B"]

@@ -148,7 +148,9 @@ def _list_schemas(schema: Any) -> Iterator[Mapping[str, Any]]:
             yield from _list_schemas(subschema)
 
 
-def test_every_table_cell_has_a_behavior_and_a_dated_source() -> None:
+def test_provider_keyword_table_has_a_behavior_and_a_dated_source_in_each_cell() -> (
+    None
+):
     rows = next(iter(TABLE.values())).keys()
     assert len(TABLE) == 9
     for dialect, cells in TABLE.items():
@@ -159,12 +161,12 @@ def test_every_table_cell_has_a_behavior_and_a_dated_source() -> None:
             assert date(2025, 1, 1) <= date.fromisoformat(source.date), (dialect, key)
 
 
-def test_every_json_schema_keyword_has_a_row() -> None:
+def test_provider_keyword_table_has_a_row_for_every_json_schema_keyword() -> None:
     keywords = {keyword for keyword, values in TABLE["gemini"] if not values}
     assert keywords == KNOWN | {"other keywords"}
 
 
-def test_dialect_rejects_each_keyword_that_the_table_does_not_accept() -> None:
+def test_provider_dialect_accepts_no_keyword_that_the_keyword_table_rejects() -> None:
     for name, cells in TABLE.items():
         dialect = build_dialect(name)
         for (keyword, values), cell in cells.items():
@@ -201,7 +203,7 @@ def test_rendered_schema_has_no_keyword_that_the_provider_does_not_accept(
         assert rendered.schema != EXAMPLES[key]
 
 
-def test_every_keyword_that_fails_a_request_has_an_example_schema() -> None:
+def test_keyword_values_that_fail_a_provider_request_have_an_example_schema() -> None:
     implied = {"at the root", "in a parameter", "missing", "without every property"}
     for cells in TABLE.values():
         for key, cell in cells.items():
@@ -211,7 +213,7 @@ def test_every_keyword_that_fails_a_request_has_an_example_schema() -> None:
                 assert key in EXAMPLES
 
 
-def test_sources_are_links_packages_or_references() -> None:
+def test_provider_keyword_table_cites_links_packages_or_references() -> None:
     for cells in TABLE.values():
         for cell in cells.values():
             text = cell.source.source

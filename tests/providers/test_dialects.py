@@ -65,7 +65,9 @@ def _format_loss(loss: Loss) -> str:
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
-def test_schema_is_rendered_with_the_losses_of_its_dialect(number: int) -> None:
+def test_schema_rendered_for_a_restricted_dialect_has_the_expected_losses(
+    number: int,
+) -> None:
     case = CASES[number]
     dialect = Dialect(**DIALECTS[case["dialect"]])
     schema = {**case["schema"]}

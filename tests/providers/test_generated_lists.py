@@ -25,21 +25,25 @@ DECLARED = {"openai-responses": ListOptions(strict=True, tool_search=True)}
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.stem)
-def test_committed_report_lists_the_losses(report: Path) -> None:
+def test_committed_provider_report_lists_the_losses_of_rendered_tools(
+    report: Path,
+) -> None:
     options = DECLARED.get(report.stem, ListOptions())
     listing = render_tools(provider_named(report.stem), REGISTRY.local_tools, options)
     lines = report.read_text("utf-8").splitlines()
     assert lines[1:] == [str(loss) for loss in listing.losses]
 
 
-def test_toolset_schema_accepts_options_for_every_provider() -> None:
+def test_toolset_file_schema_accepts_list_options_for_every_provider() -> None:
     options = {"strict": ["do"], "tool_search": True, "programmatic": True}
     targets = {"providers": {**dict.fromkeys(PROVIDERS, options), PROVIDERS[0]: None}}
     toolset = {"name": "notes", "title": "Notes", "targets": targets}
     assert build_validator(get_schema("toolset")).is_valid(toolset)
 
 
-async def test_list_options_in_the_toolset_can_be_overridden() -> None:
+async def test_get_provider_tools_arguments_override_the_list_options_of_the_toolset() -> (
+    None
+):
     names = ["stickynotes", "memory"]
     listing = await provider_lists.get_provider_tools(
         "openai-responses", "internal", names=names
@@ -59,7 +63,9 @@ async def test_list_options_in_the_toolset_can_be_overridden() -> None:
     ]
 
 
-async def test_null_for_an_optional_parameter_is_removed_from_the_call() -> None:
+async def test_null_from_a_model_for_an_optional_parameter_is_removed_from_the_call() -> (
+    None
+):
     listing = await provider_lists.get_provider_tools("openai-responses", "internal")
     tool = next(
         rendered for rendered in listing.rendered if rendered.tool.name == "stickynotes"
@@ -72,7 +78,9 @@ async def test_null_for_an_optional_parameter_is_removed_from_the_call() -> None
     assert REGISTRY.check_arguments(*call, client="internal") == []
 
 
-async def test_unknown_providers_and_invalid_arguments_raise_errors() -> None:
+async def test_unknown_provider_and_model_arguments_that_are_no_json_object_raise_errors() -> (
+    None
+):
     with pytest.raises(UnknownProviderError, match="there are `openai-chat`"):
         await provider_lists.get_provider_tools("openai", "internal")
     listing = await provider_lists.get_provider_tools("openai-chat", "internal")
@@ -82,7 +90,7 @@ async def test_unknown_providers_and_invalid_arguments_raise_errors() -> None:
     assert listing.call("unknown", '{"a": null}').arguments == {"a": None}
 
 
-def test_tool_named_like_a_provider_tool_is_renamed() -> None:
+def test_tool_named_like_a_built_in_anthropic_tool_gets_a_suffix_in_the_list() -> None:
     definition = {"name": "code_execution", "inputSchema": {"type": "object"}}
     tool = Tool("code_execution", "", "Runs code.", definition)
     listing = render_tools(provider_named("anthropic"), [tool])
@@ -92,7 +100,9 @@ def test_tool_named_like_a_provider_tool_is_renamed() -> None:
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-def test_strict_tools_count_against_anthropic_limits(name: str) -> None:
+def test_strict_tools_count_against_limits_of_anthropic_and_bedrock_lists(
+    name: str,
+) -> None:
     provider, names = provider_named(name), [f"do_{n}" for n in range(21)]
     schema = {"type": "object", "additionalProperties": False}
     tools = [Tool(n, "", "", {"name": n, "inputSchema": schema}) for n in names]
@@ -106,7 +116,7 @@ def test_strict_tools_count_against_anthropic_limits(name: str) -> None:
     assert exceeded == [(20, 21), (6, 21)]
 
 
-def test_bedrock_list_marks_strict_tools() -> None:
+def test_bedrock_tool_list_sets_strict_only_for_the_selected_tools() -> None:
     schema = {"type": "object", "additionalProperties": False}
     tools = [Tool(n, "", "", {"name": n, "inputSchema": schema}) for n in "ab"]
     listing = render_tools(provider_named("bedrock"), tools, ListOptions(strict=["b"]))

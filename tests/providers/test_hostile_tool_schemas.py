@@ -51,7 +51,7 @@ def _make_nested_schema(levels: int) -> dict[str, Any]:
 )
 @pytest.mark.parametrize("strict", [False, True], ids=["loose", "strict"])
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_hostile_schema_is_rendered_in_bounded_time(
+def test_invalid_circular_or_exponential_tool_schema_is_rendered_in_bounded_time(
     name: str, strict: bool, schema: dict[str, Any]
 ) -> None:
     tool = Tool("do", "", "Does it.", {"name": "do", "inputSchema": schema})
@@ -67,9 +67,10 @@ def test_hostile_schema_is_rendered_in_bounded_time(
     "keywords",
     [{"const": None}, {"enum": [None, "x"]}, {"const": None, "properties": {"a": {}}}],
 )
-def test_tool_that_rejects_all_objects_is_omitted_with_an_error(
+def test_tool_whose_schema_rejects_all_objects_is_omitted_from_provider_lists(
     name: str, keywords: dict[str, Any]
 ) -> None:
+    """The report contains an error for this tool."""
     definition = {"name": "do", "inputSchema": {"type": "object", **keywords}}
     other = {"name": "other", "inputSchema": {"type": "object", "const": {"a": 1}}}
     tools = [Tool("do", "", "Does.", definition), Tool("other", "", "Too.", other)]

@@ -30,7 +30,7 @@ def _list_samples(checker: str) -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("provider", "tools", "expected_problems"), list(_list_samples("rules"))
 )
-def test_documented_rules_report_every_problem(
+def test_find_problems_reports_each_problem_of_an_invalid_provider_tool_list(
     provider: str, tools: list[dict[str, Any]], expected_problems: list[str]
 ) -> None:
     assert find_problems(provider, tools) == expected_problems != []
@@ -38,7 +38,7 @@ def test_documented_rules_report_every_problem(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("provider", "tools", "message"), list(_list_samples("types")))
-def test_sdk_types_reject_invalid_lists(
+def test_provider_sdk_types_reject_an_invalid_tool_list_with_the_expected_error(
     provider: str, tools: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(ValueError) as refusal:

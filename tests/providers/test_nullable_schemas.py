@@ -51,7 +51,9 @@ _TARGETS: dict[str, Any] = {
         ({"allOf": [{}, {"type": "null"}]}, True),
     ],
 )
-def test_null_must_be_allowed_by_every_keyword(schema: Any, expected: bool) -> None:
+def test_schema_is_nullable_only_if_every_keyword_allows_null(
+    schema: Any, expected: bool
+) -> None:
     assert allows_null(schema, _TARGETS.__getitem__) is expected
     if isinstance(schema, dict):
         assert (
@@ -59,7 +61,7 @@ def test_null_must_be_allowed_by_every_keyword(schema: Any, expected: bool) -> N
         )
 
 
-def test_null_is_searched_up_to_40_levels_deep() -> None:
+def test_schema_is_checked_for_nullability_up_to_40_levels_deep() -> None:
     alternatives: list[Schema] = [{"type": "null"}]
     references = {"0": {"type": "null"}}
     for level in range(40):
@@ -120,7 +122,7 @@ _TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
         ),
     ],
 )
-def test_null_is_added_in_each_notation(
+def test_schema_is_made_nullable_in_each_notation_of_null(
     schema: Schema, spelling: Nullable, expected: Schema
 ) -> None:
     assert make_nullable(schema, spelling) == expected
@@ -129,7 +131,9 @@ def test_null_is_added_in_each_notation(
 @pytest.mark.parametrize(
     "schema", [_TEXT_OR_NULL, {"type": ["string", "null"]}, {"enum": ["a", None]}]
 )
-def test_null_notation_is_unchanged_if_the_dialect_accepts_any(schema: Schema) -> None:
+def test_nullable_schema_is_unchanged_if_the_provider_accepts_any_notation_of_null(
+    schema: Schema,
+) -> None:
     assert spell_nullable(schema, Nullable.ANY) == schema
 
 
@@ -153,10 +157,10 @@ def test_null_notation_is_unchanged_if_the_dialect_accepts_any(schema: Schema) -
         ({"type": "string"}, None),
     ],
 )
-def test_null_alternative_becomes_a_type_list(
+def test_anyof_with_null_next_to_a_single_type_becomes_a_type_list(
     schema: Schema, expected: Schema | None
 ) -> None:
-    """Only next to a single type; `expected` is None if the schema stays unchanged."""
+    """`expected` is None if the schema stays unchanged."""
     same = schema if expected is None else expected
     assert spell_nullable(schema, Nullable.TYPE_LIST) == same
 
@@ -200,7 +204,7 @@ def test_null_alternative_becomes_a_type_list(
         ),
     ],
 )
-def test_type_list_is_converted_to_one_alternative_per_type(
+def test_schema_type_list_is_converted_to_one_anyof_alternative_per_type(
     schema: Schema, expected: Schema | None
 ) -> None:
     """`expected` is None if nothing changes."""

@@ -43,7 +43,7 @@ def make_function(name: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_every_function_has_strict_and_its_output_schema() -> None:
+def test_openai_responses_function_has_strict_and_the_output_schema() -> None:
     assert render_list() == [
         make_function("now", output_schema=RESULT),
         make_function("list_notes", output_schema=RESULT),
@@ -52,7 +52,7 @@ def test_every_function_has_strict_and_its_output_schema() -> None:
     ]
 
 
-def test_deferred_tools_are_grouped_in_namespaces_by_section() -> None:
+def test_openai_responses_deferred_tools_are_grouped_in_namespaces_by_section() -> None:
     deferred: dict[str, Any] = {"output_schema": RESULT, "defer_loading": True}
     assert render_list(tool_search=True) == [
         make_function("now", output_schema=RESULT),
@@ -70,14 +70,15 @@ def test_deferred_tools_are_grouped_in_namespaces_by_section() -> None:
     ]
 
 
-def test_section_name_is_converted_to_a_valid_namespace_name() -> None:
+def test_tool_section_is_converted_to_a_valid_openai_responses_namespace_name() -> None:
     tools = [tool("feed", section="Home & garden"), tool("dig", section="größe")]
     provider = provider_named("openai-responses")
     entries = render_tools(provider, tools, ListOptions(tool_search=True)).tools
     assert [entry.get("name") for entry in entries] == ["Home___garden", "gr__e", None]
 
 
-def test_programs_can_call_tools_with_output_schema_and_without_confirm() -> None:
+def test_openai_programmatic_callers_need_an_output_schema_and_no_confirm() -> None:
+    """`allowed_callers` is set only for such tools."""
     tools = render_list(programmatic=True)
     both = {"allowed_callers": ["direct", "programmatic"]}
     assert tools[0] == make_function("now", output_schema=RESULT, **both)
@@ -86,7 +87,7 @@ def test_programs_can_call_tools_with_output_schema_and_without_confirm() -> Non
     assert tools[4] == {"type": "programmatic_tool_calling"}
 
 
-def test_confirm_is_reported_as_a_loss() -> None:
+def test_confirm_field_of_a_tool_is_reported_as_a_loss_for_openai_responses() -> None:
     provider = provider_named("openai-responses")
     losses = render_tools(provider, TOOLS).losses
     assert [str(loss) for loss in losses] == [
@@ -94,7 +95,7 @@ def test_confirm_is_reported_as_a_loss() -> None:
     ]
 
 
-def test_renamed_tools_are_called_by_their_original_names() -> None:
+def test_openai_call_of_a_tool_with_a_converted_name_has_the_original_name() -> None:
     provider = provider_named("openai-chat")
     names = ["notes.list", "notes_list", "x" * 70, "plain"]
     tools = render_tools(provider, [tool(name) for name in names])

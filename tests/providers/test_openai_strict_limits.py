@@ -50,7 +50,7 @@ LONG = [f"{n:0100}" for n in range(1_200)]
     ],
     ids=["properties", "levels", "values", "characters", "long-enum"],
 )
-def test_schema_above_an_openai_limit_is_not_strict(
+def test_tool_schema_above_an_openai_size_limit_is_not_strict(
     at_limit: dict[str, Any], beyond_limit: dict[str, Any], reason: str
 ) -> None:
     for schema, is_strict in ((at_limit, True), (beyond_limit, False)):

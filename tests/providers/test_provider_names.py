@@ -24,7 +24,7 @@ def _convert_names(*names: str, taken: frozenset[str] = frozenset()) -> list[str
     return list(provider_names(names, GRAMMAR, taken).values())
 
 
-def test_name_is_converted_to_the_grammar() -> None:
+def test_tool_name_is_converted_to_the_provider_name_grammar() -> None:
     assert provider_names(["a b", "ä"], None) == {"a b": "a b", "ä": "ä"}
     for name, new in (
         ("plain", "plain"),
@@ -40,7 +40,7 @@ def test_name_is_converted_to_the_grammar() -> None:
         assert _convert_names(name) == [new], name
 
 
-def test_names_that_become_equal_get_a_hash_suffix() -> None:
+def test_tool_names_that_become_equal_for_a_provider_get_a_hash_suffix() -> None:
     assert _convert_names("a_b", "a b") == ["a_b", "a_b_c8687a"]
     assert _convert_names("a.b", "a b") == ["a_b_2e7336", "a_b_c8687a"]
     assert _convert_names("own", taken=frozenset(["own"])) == ["own_5b3975"]
@@ -59,7 +59,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def test_only_declared_properties_get_new_names() -> None:
+def test_only_declared_schema_properties_get_provider_names() -> None:
     assert new_names(SCHEMA, None) == {}
     assert new_names(SCHEMA, GRAMMAR) == {"a b": "a_b"}
     assert list(named_properties(SCHEMA)) == [
@@ -83,7 +83,7 @@ def test_only_declared_properties_get_new_names() -> None:
         assert names == {"a b": "a_b_c8687a"}
 
 
-def test_properties_are_renamed_in_declarations_and_values() -> None:
+def test_schema_properties_are_renamed_in_declarations_and_values() -> None:
     names = {"a b": "x", "if so": "y", "in it": "z"}
     renamed = rename_properties(
         {**SCHEMA, "default": {"a b": [{"if so": 1}]}, "title": "a b"}, names
@@ -127,7 +127,8 @@ class _Registry:
         ]
 
 
-def test_remote_server_lists_only_tools_in_mcp_and_providers() -> None:
+def test_mcp_server_entry_omits_tools_excluded_from_mcp_or_providers() -> None:
+    """It is the entry in a request to OpenAI or Anthropic."""
     lists = ProviderLists(_Registry())  # type: ignore[arg-type]
     (server,) = lists.openai_mcp("notes", "https://example.com", "staff")
     assert server["allowed_tools"] == ["both"]
@@ -135,7 +136,7 @@ def test_remote_server_lists_only_tools_in_mcp_and_providers() -> None:
     assert toolset["configs"] == {"both": {"enabled": True}}
 
 
-async def test_list_options_default_to_the_declared_options() -> None:
+async def test_provider_tool_list_options_default_to_those_of_the_toolset() -> None:
     declared = {"openai-chat": {"strict": True}}
     lists = ProviderLists(_Registry(), options=declared)  # type: ignore[arg-type]
     provider_tools = await lists.tools("openai-chat", "staff")

@@ -37,7 +37,7 @@ PATTERNS = [
 @pytest.mark.parametrize("pattern", PATTERNS)
 @pytest.mark.parametrize("is_strict", [False, True])
 @pytest.mark.parametrize("provider", ["openai-chat", "openai-responses"])
-def test_patterns_that_python_cannot_compile_move_to_the_description(
+def test_openai_pattern_that_python_cannot_compile_moves_to_the_description(
     provider: str, is_strict: bool, pattern: str
 ) -> None:
     dialect = provider_named(provider).strict if is_strict else None
@@ -53,7 +53,9 @@ def test_patterns_that_python_cannot_compile_move_to_the_description(
 
 @pytest.mark.parametrize("pattern", PATTERNS[:4])
 @pytest.mark.parametrize("closing", ["additionalProperties", "unevaluatedProperties"])
-def test_properties_for_a_lost_pattern_stay_allowed(pattern: str, closing: str) -> None:
+def test_openai_schema_allows_properties_of_removed_pattern_properties(
+    pattern: str, closing: str
+) -> None:
     patterns = {pattern: {"type": "string"}, "^n_": {"type": "number"}}
     schema = parameter(
         {"type": "object", "patternProperties": patterns, closing: False}
@@ -79,7 +81,10 @@ def test_properties_for_a_lost_pattern_stay_allowed(pattern: str, closing: str) 
         {"not": {"anyOf": [{"maximum": 2**60}, {"type": "string"}]}},
     ],
 )
-def test_keyword_that_would_narrow_moves_to_the_description(schema: Any) -> None:
+def test_openai_keyword_with_an_unsupported_value_in_not_if_or_contains_is_described(
+    schema: Any,
+) -> None:
+    """The keyword moves to the description: without the value it would be narrower."""
     rendered = render(("openai-chat", False), parameter(schema))
     found = rendered.schema["properties"]["a"]
     assert found.keys() <= {"type", "items", "description"}
@@ -88,7 +93,7 @@ def test_keyword_that_would_narrow_moves_to_the_description(schema: Any) -> None
         assert keyword in {loss.keyword for loss in rendered.losses}
 
 
-def test_oneof_with_a_widened_alternative_becomes_anyof() -> None:
+def test_openai_oneof_with_an_alternative_that_loses_a_pattern_becomes_anyof() -> None:
     members = [
         {"type": "string", "pattern": r"^\p{Lu}"},
         {"type": "string", "maxLength": 2},
@@ -118,9 +123,10 @@ LARGE = [
 
 @pytest.mark.parametrize("schema", LARGE, ids=lambda schema: json.dumps(schema)[:40])
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
-def test_rendered_integers_are_at_most_2_53(
+def test_provider_schema_has_no_integer_above_the_largest_exact_one(
     form: tuple[str, bool], schema: Any
 ) -> None:
+    """Larger ones move to the description and are reported."""
     root = {**parameter(schema), "$defs": {"id": {"type": "integer"}}}
     rendered = render(form, root)
     assert not has_larger_integer(rendered.schema, MAX_INTEGER)
@@ -135,14 +141,16 @@ def test_rendered_integers_are_at_most_2_53(
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
-def test_only_bedrock_loses_the_largest_exact_integer(form: tuple[str, bool]) -> None:
+def test_enum_with_the_largest_exact_integer_is_removed_only_for_bedrock(
+    form: tuple[str, bool],
+) -> None:
     """According to user reports, Bedrock rejects it."""
     rendered = render(form, parameter({"type": "integer", "enum": [MAX_INTEGER, 7]}))
     is_kept = form[0] != "bedrock"
     assert ("enum" in rendered.schema["properties"]["a"]) is is_kept
 
 
-def test_examples_with_too_large_integers_are_omitted() -> None:
+def test_anthropic_input_examples_with_too_large_integers_are_omitted() -> None:
     schema = parameter({"type": "integer"})
     tool = Tool(
         "do",
@@ -173,7 +181,7 @@ TEXTS = {
 @pytest.mark.parametrize("annotations", ANNOTATIONS, ids="-".join)
 @pytest.mark.parametrize("reference", ["$ref", "allOf", "nullable", "all"])
 @pytest.mark.parametrize("form", [("gemini", False), ("openai-chat", True)])
-def test_annotations_next_to_a_reference_are_described(
+def test_unsupported_annotations_next_to_a_ref_move_to_the_description(
     form: tuple[str, bool], reference: str, annotations: dict[str, Any]
 ) -> None:
     target = {"$ref": "#/$defs/Sort"}
@@ -232,7 +240,7 @@ def test_gemini_pattern_properties_become_additional_properties(number: int) -> 
     assert "patternProperties: " in found["description"]
 
 
-def test_too_long_pattern_properties_are_a_warning() -> None:
+def test_gemini_pattern_properties_too_long_for_a_description_are_a_warning() -> None:
     patterns = {f"^{'x' * 200}{number}$": TEXT for number in range(3)}
     schema = {
         "type": "object",
@@ -288,7 +296,7 @@ def test_tool_with_an_explicitly_open_object_is_not_strict(
     assert rendered.schema == render((provider, False), root).schema
 
 
-def test_object_that_is_open_by_default_is_closed_with_a_note() -> None:
+def test_openai_strict_schema_closes_an_object_open_by_default_with_a_note() -> None:
     rendered = render(
         ("openai-chat", True), {"type": "object", "properties": {"a": TEXT}}
     )
@@ -341,9 +349,10 @@ ALTERNATIVES: list[tuple[list[Any], str, str]] = [
 
 @pytest.mark.parametrize(("members", "severity", "text"), ALTERNATIVES)
 @pytest.mark.parametrize("provider", ["openai-chat", "anthropic", "bedrock"])
-def test_lost_alternatives_are_reported_with_their_description(
+def test_root_anyof_that_a_provider_rejects_is_described_and_reported(
     provider: str, members: list[Any], severity: str, text: str
 ) -> None:
+    """A text that is too long is reported as a warning."""
     rendered = render((provider, False), {"type": "object", "anyOf": members})
     (loss,) = rendered.losses
     assert (loss.keyword, loss.severity) == ("anyOf", severity)
@@ -366,7 +375,10 @@ TUPLES: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("keywords", "items"), TUPLES)
-def test_openais_required_items_do_not_widen_a_tuple(keywords: Any, items: Any) -> None:
+def test_openai_schema_of_a_prefix_items_tuple_has_items_as_narrow_as_possible(
+    keywords: Any, items: Any
+) -> None:
+    """OpenAI requires `items` in each array."""
     schema = {"type": "array", "prefixItems": [TEXT], **keywords}
     rendered = render(("openai-chat", False), parameter(schema))
     found = rendered.schema["properties"]["a"]
@@ -386,7 +398,7 @@ def test_openais_required_items_do_not_widen_a_tuple(keywords: Any, items: Any) 
         ({"anyOf": [False]}, "/parameters/properties/a/anyOf/0 anyOf"),
     ],
 )
-def test_reason_against_strict_has_a_path_in_the_spec(
+def test_report_of_a_schema_that_cannot_be_strict_has_the_path_in_the_spec(
     schema: Any, expected_path: str
 ) -> None:
     rendered = render(("openai-chat", True), parameter(schema))

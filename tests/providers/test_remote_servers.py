@@ -34,7 +34,7 @@ LIST, DELETE = make_tool("list", always=True), make_tool(
 )
 
 
-def test_anthropic_toolset_enables_and_defers_the_clients_tools() -> None:
+def test_anthropic_mcp_toolset_enables_and_defers_only_the_clients_tools() -> None:
     tools = anthropic_toolset("notes", [LIST, DELETE], tool_search=True, pinned=False)
     toolset = {
         "type": "mcp_toolset",
@@ -48,7 +48,7 @@ def test_anthropic_toolset_enables_and_defers_the_clients_tools() -> None:
     assert tools == [toolset, SEARCH]
 
 
-def test_pinned_definitions_are_included_unchanged() -> None:
+def test_anthropic_mcp_toolset_includes_pinned_tool_definitions_unchanged() -> None:
     (toolset,) = anthropic_toolset("notes", [LIST], tool_search=True, pinned=True)
     assert toolset["tools"] == [
         {"name": "list", "description": "Does it.", "input_schema": SCHEMA}
@@ -66,7 +66,9 @@ def test_pinned_definitions_are_included_unchanged() -> None:
         ),
     ],
 )
-def test_openai_requires_approval_on_confirm(tools: list[Tool], approval: Any) -> None:
+def test_openai_mcp_entry_requires_approval_of_tools_with_confirm(
+    tools: list[Tool], approval: Any
+) -> None:
     assert openai_mcp("notes", URL, tools, tool_search=False) == [
         {
             "type": "mcp",
@@ -78,7 +80,7 @@ def test_openai_requires_approval_on_confirm(tools: list[Tool], approval: Any) -
     ]
 
 
-def test_openai_defers_a_server_without_always_listed_tools() -> None:
+def test_openai_mcp_entry_is_deferred_if_no_tool_must_always_be_listed() -> None:
     deferred, search = openai_mcp("notes", URL, [DELETE], tool_search=True)
     assert deferred["defer_loading"] is True
     assert search == {"type": "tool_search"}
@@ -86,7 +88,7 @@ def test_openai_defers_a_server_without_always_listed_tools() -> None:
     assert "defer_loading" not in upfront
 
 
-def test_generated_lists_contain_only_the_clients_tools() -> None:
+def test_generated_mcp_server_entries_contain_only_the_clients_tools() -> None:
     (internal,) = LISTS.anthropic_toolset("kirishima", "internal")
     (copilot,) = LISTS.anthropic_toolset("kirishima", "copilot")
     assert internal["configs"].keys() > copilot["configs"].keys()
@@ -141,7 +143,9 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider
         del sys.modules[name]
 
 
-def test_anthropic_toolset_has_the_locked_definitions(office: ProviderLists) -> None:
+def test_anthropic_mcp_toolset_has_the_tool_definitions_of_the_lock_file(
+    office: ProviderLists,
+) -> None:
     (toolset,) = office.locked_anthropic_toolset("mail", "staff")
     assert toolset == {
         "type": "mcp_toolset",
@@ -158,12 +162,16 @@ def test_anthropic_toolset_has_the_locked_definitions(office: ProviderLists) -> 
     assert (search, len(guest["tools"])) == (SEARCH, 1)
 
 
-def test_openai_requires_approval_with_a_lock(office: ProviderLists) -> None:
+def test_openai_mcp_entry_of_a_server_with_a_lock_file_always_requires_approval(
+    office: ProviderLists,
+) -> None:
     (tool,) = office.locked_openai_mcp("mail", URL, "guest")
     assert (tool["allowed_tools"], tool["require_approval"]) == (["list"], "always")
 
 
-def test_server_without_a_lock_raises_a_lookup_error(office: ProviderLists) -> None:
+def test_mcp_server_entry_for_a_server_without_a_lock_file_raises_a_lookup_error(
+    office: ProviderLists,
+) -> None:
     for lists, server, client in (
         (office, "open", "staff"),
         (office, "nobody", "staff"),
@@ -175,7 +183,7 @@ def test_server_without_a_lock_raises_a_lookup_error(office: ProviderLists) -> N
         office.locked_openai_mcp("mail", URL, "nobody")
 
 
-def test_definitions_are_not_pinned_or_deferred_by_default() -> None:
+def test_mcp_server_entries_have_no_pinned_or_deferred_tools_by_default() -> None:
     (toolset,) = LISTS.anthropic_toolset("kirishima", "internal")
     assert toolset["configs"] and "tools" not in toolset
     (mcp,) = LISTS.openai_mcp("kirishima", URL, "internal")
@@ -183,7 +191,7 @@ def test_definitions_are_not_pinned_or_deferred_by_default() -> None:
 
 
 @pytest.mark.slow
-def test_remote_server_entries_are_valid_for_the_sdk_types() -> None:
+def test_mcp_server_entries_are_valid_for_the_anthropic_and_openai_sdk_types() -> None:
     for is_enabled in (False, True):
         toolset = LISTS.anthropic_toolset(
             "kirishima", "internal", tool_search=is_enabled, pinned=is_enabled

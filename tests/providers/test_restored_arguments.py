@@ -80,7 +80,7 @@ TEXT = _make_object("kind", kind={"type": "string", "const": "text"}, at=S)
         ),
     ],
 )
-def test_null_for_an_absent_optional_property_is_removed(
+def test_null_in_model_arguments_for_an_optional_property_is_removed(
     schema: Schema, sent: Any, restored: Any
 ) -> None:
     definitions = {"text": TEXT, "again": {"$ref": "#/$defs/text"}}
@@ -140,6 +140,8 @@ def test_null_for_an_absent_optional_property_is_removed(
         ),
     ],
 )
-def test_property_names_are_restored(schema: Schema, sent: Any, restored: Any) -> None:
+def test_property_names_in_model_arguments_are_restored_to_those_of_the_spec(
+    schema: Schema, sent: Any, restored: Any
+) -> None:
     rendered = render_schema({"type": "object", **schema}, RENAMED, "do")
     assert restore_arguments(sent, rendered) == restored

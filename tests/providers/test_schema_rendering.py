@@ -24,8 +24,8 @@ CASES = sorted(Path(__file__).parent.glob("cases/*/*.json"))
 @pytest.mark.parametrize(
     "file", CASES, ids=lambda file: f"{file.parent.name}-{file.stem}"
 )
-def test_tool_is_rendered_as_in_its_case(file: Path) -> None:
-    """Also compare the losses and the restored arguments of calls."""
+def test_tool_in_a_provider_format_equals_the_expected_json(file: Path) -> None:
+    """The file also has the expected losses and the restored arguments of calls."""
     case = json.loads(file.read_text("utf-8"))
     provider = provider_named(file.parent.name.removesuffix("-strict"))
     strict = file.parent.name.endswith("-strict")
@@ -88,10 +88,10 @@ RESTRICTED: dict[str, tuple[Any, list[Any], Any]] = {
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
 @pytest.mark.parametrize("number", range(len(RESTRICTED)), ids=list(RESTRICTED))
 @pytest.mark.parametrize("provider", ["openai-chat", "anthropic", "bedrock"])
-def test_additional_properties_apply_to_the_parameters_of_alternatives(
+def test_merged_anyof_alternatives_keep_the_restriction_of_additional_properties(
     provider: str, number: int, keyword: str
 ) -> None:
-    """The form rejects what the spec rejects, and the report names the keyword."""
+    """The rendered schema rejects what the spec rejects, and both are reported."""
     additional, members, arguments = [*RESTRICTED.values()][number]
     schema = {
         "type": "object",
@@ -108,7 +108,9 @@ def test_additional_properties_apply_to_the_parameters_of_alternatives(
     assert losses[keyword].path == "/parameters"
 
 
-def test_name_that_a_pattern_matches_has_no_additional_property() -> None:
+def test_additional_properties_ignore_merged_properties_that_a_pattern_matches() -> (
+    None
+):
     members = [{"properties": {"x_a": TEXT}}, {"properties": {"b": TEXT}}]
     schema = {
         "type": "object",
@@ -124,10 +126,10 @@ def test_name_that_a_pattern_matches_has_no_additional_property() -> None:
 @pytest.mark.parametrize(
     "member", [{"additionalProperties": True}, {"patternProperties": {"^a": {}}}, {}]
 )
-def test_unevaluated_properties_beside_alternatives_may_be_narrower(
+def test_lost_anyof_next_to_unevaluated_properties_is_reported_with_effect_other(
     member: dict[str, Any],
 ) -> None:
-    """The alternative, which evaluates more names, is lost."""
+    """Without the alternatives, `unevaluatedProperties` evaluates fewer names."""
     schema = {"type": "object", "unevaluatedProperties": False, "anyOf": [member]}
     (loss,) = render(("openai-chat", False), schema).losses
     assert (loss.keyword, loss.effect) == ("anyOf", Effect.OTHER)
@@ -142,7 +144,7 @@ def test_unevaluated_properties_beside_alternatives_may_be_narrower(
         ([1, 2], True, [1, 2], ["const"]),
     ],
 )
-def test_const_beside_an_enum_is_never_dropped_silently(
+def test_const_next_to_an_enum_is_merged_or_reported_for_ollama(
     enum: list[Any], const: Any, expected: list[Any], lost: list[str]
 ) -> None:
     parameter = {"enum": enum, "allOf": [{"const": const}]}

@@ -91,7 +91,9 @@ COUNTS: dict[str, list[int]] = {
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_budgets_count_the_limited_items_in_a_list(name: str) -> None:
+def test_provider_list_limits_count_tools_strict_tools_and_schema_parts(
+    name: str,
+) -> None:
     provider = provider_named(name)
     rendered = render_tools(provider, LIST, STRICT).rendered
     counted = [(budget, budget.counts(rendered)) for budget in provider.budgets]
@@ -125,7 +127,9 @@ SUPPORTED_FIELDS = {
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_unsupported_tool_fields_are_losses(name: str) -> None:
+def test_tool_fields_that_a_provider_format_lacks_are_reported_as_losses(
+    name: str,
+) -> None:
     provider = provider_named(name)
     assert provider.options == OPTIONS[name]
     assert provider.is_strict_by_name is (name in ("anthropic", "bedrock"))
@@ -149,7 +153,9 @@ def test_unsupported_tool_fields_are_losses(name: str) -> None:
     assert plain.losses == ()
 
 
-def test_list_options_set_deferred_and_programmatic_tools() -> None:
+def test_tool_search_and_programmatic_options_apply_if_the_provider_supports_them() -> (
+    None
+):
     tools = [
         _tool("now", _object({}), always=True, outputSchema=S),
         _tool("run", _object({}), outputSchema=S),
@@ -181,7 +187,9 @@ def _render_strict(name: str, schema: Schema) -> tuple[bool, list[str]]:
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-def test_anthropic_limits_optional_parameters_and_unions(name: str) -> None:
+def test_anthropic_tool_above_24_optional_or_16_union_parameters_is_not_strict(
+    name: str,
+) -> None:
     def optional(count: int) -> Schema:
         return _object(
             {f"p{n}": S for n in range(count)} | {"x": S}, required_names=["x"]
@@ -210,7 +218,7 @@ def test_anthropic_limits_optional_parameters_and_unions(name: str) -> None:
     )
 
 
-def test_anthropic_strict_array_allows_min_items_up_to_1() -> None:
+def test_anthropic_strict_schema_keeps_min_items_only_up_to_1() -> None:
     for min_items, is_kept in ((1, True), (2, False)):
         schema = _object({"a": {"type": "array", "items": S, "minItems": min_items}})
         options = ListOptions(strict=["do"])
@@ -221,7 +229,7 @@ def test_anthropic_strict_array_allows_min_items_up_to_1() -> None:
         assert ("minItems" in array) is is_kept
 
 
-def test_anthropic_list_contains_only_valid_and_successful_examples() -> None:
+def test_anthropic_input_examples_contain_only_valid_and_successful_examples() -> None:
     """Examples that fail, or that the rendered schema rejects, are omitted."""
     schema = {
         "type": "object",
@@ -244,7 +252,7 @@ def test_anthropic_list_contains_only_valid_and_successful_examples() -> None:
     assert render_tools(provider_named("anthropic"), [strange]).losses == ()
 
 
-def test_anthropic_tools_have_strict_deferred_and_programmatic_options() -> None:
+def test_anthropic_tool_list_has_strict_deferred_and_programmatic_fields() -> None:
     """Programs cannot call strict tools, and strict schemas keep only simple patterns."""
     pattern = _object({"a": {"type": "string", "pattern": "^a"}, "b": S})
     pattern["properties"]["b"] = {"type": "string", "pattern": "a\\b"}
