@@ -14,7 +14,7 @@ fcntl = pytest.importorskip("fcntl")
 
 @pytest.mark.parametrize("is_durable", [True, False])
 @pytest.mark.parametrize("is_new", [True, False])
-def test_durable_write_calls_fsync(
+def test_folder_write_calls_fsync_only_if_durable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_durable: bool, is_new: bool
 ) -> None:
     synced: list[int] = []
@@ -25,7 +25,7 @@ def test_durable_write_calls_fsync(
     assert len(synced) == is_durable
 
 
-def test_folder_lock_is_exclusive(tmp_path: Path) -> None:
+def test_locked_folder_cannot_be_locked_by_another_descriptor(tmp_path: Path) -> None:
     other = os.open(tmp_path, os.O_RDONLY)
     try:
         with (

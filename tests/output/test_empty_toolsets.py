@@ -19,7 +19,9 @@ STRICT = """
 
 
 @pytest.mark.slow
-def test_toolset_without_tools_passes_mypy_strict(tmp_path: Path) -> None:
+def test_generated_code_of_a_toolset_without_tools_passes_mypy_strict(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "specs" / "bare").mkdir(parents=True)
     (tmp_path / "specs" / "bare" / "toolset.yaml").write_text(
         "name: bare\ntitle: Bare\n", encoding="utf-8"

@@ -23,7 +23,10 @@ def paths_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safe_folder, "_lock_user_file", contextlib.nullcontext)
 
 
-def test_symlinks_in_folders_are_not_followed(tmp_path: Path, paths_only: None) -> None:
+def test_folder_without_descriptors_follows_no_symlinks(
+    tmp_path: Path, paths_only: None
+) -> None:
+    """Writes replace a link, and reads through it raise an error."""
     (tmp_path / "outside").mkdir()
     (tmp_path / "victim").write_text("mine")
     top = tmp_path / "top"
@@ -47,7 +50,7 @@ def test_symlinks_in_folders_are_not_followed(tmp_path: Path, paths_only: None) 
 
 
 @pytest.mark.parametrize("by_descriptor", [True, False])
-def test_path_outside_the_folder_is_rejected(
+def test_folder_writes_and_removals_outside_the_folder_are_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_descriptor: bool
 ) -> None:
     if not by_descriptor:
@@ -67,13 +70,15 @@ def test_path_outside_the_folder_is_rejected(
     assert list(top.iterdir()) == []
 
 
-def test_file_is_not_opened_as_a_folder(tmp_path: Path) -> None:
+def test_opening_a_file_as_a_folder_raises_not_a_directory_error(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(NotADirectoryError):
         Folder.open_path(str(tmp_path / "file"))
 
 
-def test_windows_junction_is_rejected_as_a_link(
+def test_opening_a_windows_junction_as_a_subfolder_raises_a_symlink_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`stat` reports a directory with a reparse tag that only Windows has."""
@@ -88,7 +93,7 @@ def test_windows_junction_is_rejected_as_a_link(
         opened.open_subfolder("junction")
 
 
-def test_generate_works_without_descriptors(
+def test_generate_works_without_directory_descriptors_as_on_windows(
     small: Any, run: Callable[..., Result], paths_only: None
 ) -> None:
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet everybody.")
@@ -100,7 +105,7 @@ def test_generate_works_without_descriptors(
 
 @pytest.mark.parametrize("by_descriptor", [True, False])
 @pytest.mark.parametrize("has_links", [True, False])
-def test_new_file_is_complete_and_never_overwrites(
+def test_new_file_in_a_folder_is_complete_and_never_overwrites_a_path(
     by_descriptor: bool,
     has_links: bool,
     tmp_path: Path,

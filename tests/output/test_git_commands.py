@@ -61,7 +61,7 @@ PAIRS = [
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize(("name", "restored"), PAIRS)
-def test_generate_after_a_git_command_restores_the_outputs_without_force(
+def test_generate_without_force_updates_the_outputs_after_any_git_command(
     small: Any, run: Run, git: Git, name: str, restored: str
 ) -> None:
     done, command = GIT_COMMANDS[name]
@@ -83,10 +83,10 @@ def test_generate_after_a_git_command_restores_the_outputs_without_force(
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("name", GIT_COMMANDS)
-def test_without_a_cache_no_output_is_lost_or_reported_as_foreign(
+def test_generate_without_cache_after_a_git_command_loses_no_output(
     small: Any, run: Run, git: Git, own_cache: Path, name: str
 ) -> None:
-    """Without a cache, outputs that git does not have are reported and kept."""
+    """Outputs that git does not have are reported as outdated and kept."""
     done, command = GIT_COMMANDS[name]
     make_work_branch(small, run, git, done)
     git(*command)

@@ -83,20 +83,23 @@ def plant_programs(small: Any, tmp_path: Path) -> Path:
     return mark
 
 
-def test_git_status_runs_the_planted_program(
+def test_git_status_runs_the_program_of_the_hostile_project_settings(
     small: Any, git: Callable[..., str], program_mark: Path
 ) -> None:
+    """Without this, the other tests of these settings could not fail."""
     git("status")
     assert program_mark.exists()
 
 
-def test_reading_the_index_runs_no_program(small: Any, program_mark: Path) -> None:
+def test_reading_the_git_index_runs_no_program_of_the_project_settings(
+    small: Any, program_mark: Path
+) -> None:
     index = read_index(str(small.root), "generated")
     assert index is not None and len(index.objects) > 5
     assert not program_mark.exists()
 
 
-def test_sparse_index_fetches_no_objects(
+def test_reading_a_sparse_git_index_runs_no_program_to_fetch_objects(
     small: Any, git: Callable[..., str], tmp_path: Path
 ) -> None:
     """A program in the settings would fetch the missing objects."""
@@ -113,7 +116,7 @@ def test_sparse_index_fetches_no_objects(
     assert not mark.exists()
 
 
-def test_git_program_inside_the_project_is_not_run(
+def test_git_executable_inside_the_project_is_not_run(
     small: Any,
     git: Callable[..., str],
     program_mark: Path,
@@ -135,7 +138,7 @@ def test_git_program_inside_the_project_is_not_run(
     assert not program_mark.exists()
 
 
-def test_git_environment_variables_are_ignored(
+def test_reading_the_git_index_ignores_git_environment_variables(
     small: Any,
     git: Callable[..., str],
     program_mark: Path,
@@ -152,7 +155,9 @@ def test_git_environment_variables_are_ignored(
     assert not trace.exists()
 
 
-def test_foreign_repository_is_read(small: Any, git: Callable[..., str]) -> None:
+def test_git_index_of_a_repository_of_another_user_is_read(
+    small: Any, git: Callable[..., str]
+) -> None:
     """As in a container that runs as root on another user's checkout."""
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")
@@ -163,7 +168,7 @@ def test_foreign_repository_is_read(small: Any, git: Callable[..., str]) -> None
 
 
 @pytest.mark.parametrize("damage", ["no repository", "broken index", "hangs", "no git"])
-def test_failing_git_is_treated_as_no_index(
+def test_missing_broken_or_hanging_git_is_treated_as_no_git_index(
     small: Any,
     git: Callable[..., str],
     damage: str,

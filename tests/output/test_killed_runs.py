@@ -55,7 +55,9 @@ def compute_digests(root: Path) -> dict[str, str]:
 
 @pytest.mark.timeout(60 + 10 * KILLS)
 @pytest.mark.slow
-def test_killed_run_leaves_every_file_old_or_new(make_project: Any) -> None:
+def test_generate_process_killed_at_a_random_moment_leaves_each_output_old_or_new(
+    make_project: Any,
+) -> None:
     project = make_project({}, toolset="targets: {registry: {}, prompts: {}}\n")
     versions: list[dict[str, str]] = []
     files = []

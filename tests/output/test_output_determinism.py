@@ -33,7 +33,7 @@ from .conftest import read_outputs
         ),
     ],
 )
-def test_outputs_are_identical_in_any_environment(
+def test_generated_files_are_identical_in_any_folder_locale_and_environment(
     tmp_path: Path, project_copy: Any, folder: str, settings: dict[str, str]
 ) -> None:
     root = tmp_path / folder
@@ -50,7 +50,7 @@ def test_outputs_are_identical_in_any_environment(
     assert project_copy.toolcast(*words, env=settings, cwd=other_folder).returncode == 0
 
 
-def test_outputs_in_this_repository_are_up_to_date() -> None:
+def test_generated_files_in_this_repository_are_up_to_date() -> None:
     from toolcast.output.disk_differences import compare_with_disk
     from toolcast.output.output_folder import diagnose
     from toolcast.pipeline import generate

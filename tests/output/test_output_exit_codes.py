@@ -13,13 +13,14 @@ from toolcast.commands.command_group import main
 
 
 @pytest.mark.parametrize("command", ["check", "generate"])
-def test_invalid_project_or_option_sets_the_exit_code(
+def test_check_and_generate_exit_with_2_for_an_invalid_project_or_option(
     small: Any,
     run: Callable[..., Result],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     command: str,
 ) -> None:
+    """An error in a spec has the exit code 1."""
     empty = tmp_path / "empty"
     empty.mkdir()
     monkeypatch.chdir(empty)
@@ -38,7 +39,7 @@ def test_invalid_project_or_option_sets_the_exit_code(
     assert "toolcast.yaml:1:10: error:" in invalid.stderr
 
 
-def test_misspelled_command_gets_a_suggestion(
+def test_misspelled_toolcast_command_gets_a_suggestion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -46,7 +47,9 @@ def test_misspelled_command_gets_a_suggestion(
     assert (missing.exit_code, "`check`" in missing.stderr) == (2, True)
 
 
-def test_spec_error_writes_no_output(small: Any, run: Callable[..., Result]) -> None:
+def test_generate_with_an_invalid_spec_writes_no_output(
+    small: Any, run: Callable[..., Result]
+) -> None:
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
     small.write("specs/toy/broken.yaml", "name: broken\n")
     before = (small.root / "generated/toy/tools/greet.json").read_bytes()

@@ -30,14 +30,14 @@ def change(small: Any) -> None:
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
 
 
-def test_unchanged_outputs_have_no_finding(small: Any, run: Run) -> None:
+def test_check_of_unchanged_outputs_has_no_finding(small: Any, run: Run) -> None:
     checked = run("check")
     assert (checked.exit_code, checked.stderr) == (0, "")
     number = len(read_outputs(small.root))
     assert checked.stdout == f"2 tools checked, {number} files up to date\n"
 
 
-def test_spec_with_several_outdated_outputs_is_one_finding(
+def test_check_reports_a_spec_with_several_outdated_outputs_once(
     small: Any, run: Run, git: Callable[..., str]
 ) -> None:
     change(small)
@@ -51,7 +51,7 @@ def test_spec_with_several_outdated_outputs_is_one_finding(
     assert run("check").exit_code == 0
 
 
-def test_two_changed_specs_are_two_findings(small: Any, run: Run) -> None:
+def test_check_reports_two_changed_specs_as_two_findings(small: Any, run: Run) -> None:
     change(small)
     small.edit("specs/toy/part.yaml", "Part from", "Take leave of")
     assert [line.partition(":")[0] for line in errors(run("check"))] == [
@@ -60,13 +60,15 @@ def test_two_changed_specs_are_two_findings(small: Any, run: Run) -> None:
     ]
 
 
-def test_outdated_output_without_git_may_be_edited(small: Any, run: Run) -> None:
+def test_check_without_git_reports_a_changed_output_as_outdated_or_edited(
+    small: Any, run: Run
+) -> None:
     change(small)
     [line] = errors(run("check"))
     assert line.endswith("are out of date or edited by hand")
 
 
-def test_output_unlike_its_git_version_was_edited_by_hand(
+def test_check_reports_an_output_unlike_its_git_version_as_edited_by_hand(
     small: Any, run: Run, git: Callable[..., str]
 ) -> None:
     for path in (TOOL, PREAMBLE):
@@ -80,7 +82,7 @@ def test_output_unlike_its_git_version_was_edited_by_hand(
     assert "help: move the change to the spec or a template" in checked.stderr
 
 
-def test_edited_output_is_reported_separately_from_a_changed_spec(
+def test_check_reports_an_edited_output_separately_from_a_changed_spec(
     small: Any, run: Run, git: Callable[..., str]
 ) -> None:
     small.write(TOOL, (small.root / TOOL).read_text() + "# mine\n")
@@ -90,7 +92,9 @@ def test_edited_output_is_reported_separately_from_a_changed_spec(
     assert stale.startswith("specs/toy/greet.yaml: ") and TOOL not in stale
 
 
-def test_30_changed_specs_in_a_folder_are_one_finding(small: Any, run: Run) -> None:
+def test_check_reports_30_changed_specs_in_a_folder_as_one_finding(
+    small: Any, run: Run
+) -> None:
     for number in range(30):
         small.write(f"specs/toy/t{number}.yaml", f"name: t{number}\n{PART}")
     small.generate()
@@ -101,7 +105,7 @@ def test_30_changed_specs_in_a_folder_are_one_finding(small: Any, run: Run) -> N
     assert " outputs of 30 specs in specs/toy/ are out of date" in line
 
 
-def test_missing_output_is_reported_at_its_spec(small: Any, run: Run) -> None:
+def test_check_reports_missing_outputs_at_their_spec(small: Any, run: Run) -> None:
     (small.root / TOOL).unlink()
     (small.root / DEFINITION).unlink()
     [line] = errors(run("check"))
@@ -115,7 +119,9 @@ def test_missing_output_is_reported_at_its_spec(small: Any, run: Run) -> None:
 @pytest.mark.parametrize(
     "folder", ["generated", "generated/toy", "generated/toy/tools"]
 )
-def test_missing_folder_is_one_finding(small: Any, run: Run, folder: str) -> None:
+def test_check_reports_a_missing_output_folder_as_one_finding(
+    small: Any, run: Run, folder: str
+) -> None:
     shutil.rmtree(small.root / folder)
     checked = run("check")
     assert errors(checked) == [
@@ -125,7 +131,9 @@ def test_missing_folder_is_one_finding(small: Any, run: Run, folder: str) -> Non
     assert run("check").exit_code == 0
 
 
-def test_outputs_from_a_removed_spec_are_one_finding(small: Any, run: Run) -> None:
+def test_check_reports_outputs_of_a_removed_spec_as_one_orphaned_finding(
+    small: Any, run: Run
+) -> None:
     (small.root / "specs/toy/part.yaml").unlink()
     orphans = [line for line in errors(run("check")) if "output/orphaned" in line]
     assert orphans == [
@@ -138,7 +146,9 @@ def test_outputs_from_a_removed_spec_are_one_finding(small: Any, run: Run) -> No
     assert run("check").exit_code == 0
 
 
-def test_foreign_file_in_the_output_folder_is_reported(small: Any, run: Run) -> None:
+def test_check_reports_a_file_in_the_output_folder_that_was_not_generated(
+    small: Any, run: Run
+) -> None:
     small.write("generated/toy/notes.txt", "mine\n")
     checked = run("check")
     assert errors(checked) == [
@@ -157,7 +167,9 @@ def test_foreign_file_in_the_output_folder_is_reported(small: Any, run: Run) -> 
         *"__pycache__/greet.pyc .mypy_cache/x .pytest_cache/x .idea/x .vscode/x".split(),
     ],
 )
-def test_system_and_editor_files_are_ignored(small: Any, run: Run, name: str) -> None:
+def test_system_and_editor_files_in_the_output_folder_are_ignored_and_kept(
+    small: Any, run: Run, name: str
+) -> None:
     ignored_file = small.write(f"generated/toy/tools/{name}", "left\n")
     assert run("check").exit_code == 0
     change(small)
@@ -165,7 +177,9 @@ def test_system_and_editor_files_are_ignored(small: Any, run: Run, name: str) ->
     assert ignored_file.read_text() == "left\n"
 
 
-def test_temporary_file_is_reported_and_removed(small: Any, run: Run) -> None:
+def test_leftover_temporary_output_is_reported_by_check_and_removed_by_generate(
+    small: Any, run: Run
+) -> None:
     small.write("generated/toy/.toolcast-0123456789abcdef.tmp", "half a fi")
     small.write("generated/.toolcast-mine.txt", "not a temporary file")
     checked = "\n".join(errors(run("check")))
@@ -176,7 +190,7 @@ def test_temporary_file_is_reported_and_removed(small: Any, run: Run) -> None:
     assert run("check").exit_code == 0
 
 
-def test_json_and_github_formats_have_every_finding(
+def test_check_with_json_and_github_formats_has_every_output_finding(
     small: Any, run: Run, git: Callable[..., str]
 ) -> None:
     small.edit("specs/toy/toolset.yaml", ", prompts: {}", "")
@@ -206,7 +220,9 @@ def test_json_and_github_formats_have_every_finding(
     assert "%25odd%2C name" in odd
 
 
-def test_control_characters_in_a_header_are_not_printed(small: Any, run: Run) -> None:
+def test_check_prints_no_control_characters_from_a_generated_file_header(
+    small: Any, run: Run
+) -> None:
     mark = "# Generated by Toolcast from \x1b[2Jspecs. DO NOT EDIT.\n"
     small.write("generated/toy/tools/old.py", mark)
     checked = run("check")
@@ -237,7 +253,9 @@ def test_check_writes_no_file_and_reads_no_cache(
     assert set(opened) <= {os.devnull}
 
 
-def test_editor_links_and_folders_are_ignored(small: Any, run: Run) -> None:
+def test_editor_links_and_folders_in_the_output_folder_are_ignored_and_kept(
+    small: Any, run: Run
+) -> None:
     """Emacs locks a file with a dangling link, and some editors create folders."""
     tools = small.root / "generated/toy/tools"
     (tools / ".#greet.py").symlink_to("ann@example.org.4711:1700000000")

@@ -127,7 +127,9 @@ def kill_at(step: int, action: Callable[[], object]) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-def test_run_after_a_kill_at_any_step_repairs_the_outputs(tmp_path: Path) -> None:
+def test_output_writer_repairs_the_outputs_after_a_kill_at_any_step(
+    tmp_path: Path,
+) -> None:
     old, new = make_files(1), make_files(2)
     step = 0
     while True:
@@ -149,7 +151,9 @@ def test_run_after_a_kill_at_any_step_repairs_the_outputs(tmp_path: Path) -> Non
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("step", range(1, 10))
-def test_run_after_a_killed_first_run_succeeds(project: Project, step: int) -> None:
+def test_output_writer_succeeds_after_a_killed_first_run(
+    project: Project, step: int
+) -> None:
     files = make_files(1)
     assert kill_at(step, partial(project.run, files))
     project.run_successfully(files)
@@ -157,7 +161,9 @@ def test_run_after_a_killed_first_run_succeeds(project: Project, step: int) -> N
 
 
 @pytest.mark.slow
-def test_run_after_repeated_kills_recognizes_all_outputs(project: Project) -> None:
+def test_output_writer_replaces_all_outputs_of_repeatedly_killed_runs(
+    project: Project,
+) -> None:
     """Outputs of every killed run are recognized as generated."""
     chance = random.Random(7)
     project.run_successfully(make_files(0))
@@ -169,7 +175,7 @@ def test_run_after_repeated_kills_recognizes_all_outputs(project: Project) -> No
 
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("nth", [1, 2])
-def test_full_disk_leaves_every_file_old_or_new(
+def test_output_writer_leaves_each_file_old_or_new_on_a_full_disk(
     project: Project, monkeypatch: pytest.MonkeyPatch, name: str, nth: int
 ) -> None:
     old, new = make_files(1), make_files(2)
@@ -203,7 +209,7 @@ def test_full_disk_leaves_every_file_old_or_new(
     assert read_files(project.folder) == new
 
 
-def test_unchanged_files_are_not_written(project: Project) -> None:
+def test_output_writer_does_not_write_unchanged_files(project: Project) -> None:
     project.run_successfully(make_files(1))
 
     def read_status(path: Path) -> tuple[int, int, int]:
@@ -217,7 +223,9 @@ def test_unchanged_files_are_not_written(project: Project) -> None:
         assert (read_status(path) == status) == (path.name != "a.txt")
 
 
-def test_new_files_follow_the_umask_and_old_ones_their_mode(project: Project) -> None:
+def test_output_files_are_created_with_the_umask_and_keep_a_changed_mode(
+    project: Project,
+) -> None:
     before = os.umask(0o027)
     try:
         project.run_successfully(make_files(1))
@@ -230,7 +238,8 @@ def test_new_files_follow_the_umask_and_old_ones_their_mode(project: Project) ->
     assert stat.S_IMODE((project.folder / "a.txt").stat().st_mode) == 0o600
 
 
-def test_empty_folders_are_removed_with_their_files(project: Project) -> None:
+def test_output_folders_without_outputs_are_removed(project: Project) -> None:
+    """Compiled Python files in them are removed too."""
     project.run_successfully(make_files(1))
     compiled = project.folder / "v1/deep/__pycache__/x.cpython-311.pyc"
     compiled.parent.mkdir()
@@ -239,7 +248,9 @@ def test_empty_folders_are_removed_with_their_files(project: Project) -> None:
     assert not (project.folder / "v1").exists()
 
 
-def test_other_files_in_pycache_are_not_removed(project: Project) -> None:
+def test_user_file_in_pycache_of_a_removed_output_folder_is_kept(
+    project: Project,
+) -> None:
     project.run_successfully(make_files(1))
     mine = project.folder / "v1/__pycache__/notes.txt"
     mine.parent.mkdir()
@@ -250,7 +261,9 @@ def test_other_files_in_pycache_are_not_removed(project: Project) -> None:
 
 
 @pytest.mark.parametrize("kind", ["a folder with a file", "a pipe", "a device"])
-def test_special_file_at_an_output_path_is_refused(project: Project, kind: str) -> None:
+def test_pipe_device_or_full_folder_at_an_output_path_is_refused_even_with_force(
+    project: Project, kind: str
+) -> None:
     path = project.folder / "a.txt"
     project.folder.mkdir()
     if kind == "a pipe":
@@ -269,7 +282,9 @@ def test_special_file_at_an_output_path_is_refused(project: Project, kind: str) 
     assert set(project.folder.iterdir()) == {path}
 
 
-def test_pipe_in_the_output_folder_is_foreign(project: Project) -> None:
+def test_pipe_in_the_output_folder_is_reported_as_a_foreign_file(
+    project: Project,
+) -> None:
     project.run_successfully(make_files(1))
     os.mkfifo(project.folder / "pipe")
     [found] = project.run(make_files(1)).decision.foreign
@@ -282,7 +297,10 @@ def test_empty_folder_at_an_output_path_is_replaced(project: Project) -> None:
     assert read_files(project.folder) == make_files(1)
 
 
-def test_foreign_file_at_a_folder_path_is_refused(project: Project) -> None:
+def test_user_file_at_the_path_of_an_output_subfolder_is_refused(
+    project: Project,
+) -> None:
+    """A generated file at this path is replaced."""
     project.folder.mkdir()
     (project.folder / "v1").write_text("mine")
     refused = project.run(make_files(1), force=True).decision.refused
@@ -293,7 +311,9 @@ def test_foreign_file_at_a_folder_path_is_refused(project: Project) -> None:
     assert read_files(project.folder) == make_files(1)
 
 
-def test_file_at_the_output_folder_path_is_refused(project: Project) -> None:
+def test_user_file_at_the_path_of_the_output_folder_is_refused(
+    project: Project,
+) -> None:
     project.folder.write_text("mine")
     refused = project.run(make_files(1), force=True).decision.refused
     assert [found.location.file for found in refused] == ["out"]
@@ -302,7 +322,7 @@ def test_file_at_the_output_folder_path_is_refused(project: Project) -> None:
 
 @pytest.mark.parametrize("link", ["out", "out/v1", "out/a.txt", "above"])
 @pytest.mark.parametrize("force", [False, True])
-def test_symlinks_are_not_written_through(
+def test_output_writer_refuses_symlinks_in_output_paths(
     project: Project, tmp_path: Path, link: str, force: bool
 ) -> None:
     output = "out"
@@ -321,7 +341,7 @@ def test_symlinks_are_not_written_through(
     assert read_files(tmp_path) == before
 
 
-def test_folder_replaced_by_a_link_during_a_run_is_not_followed(
+def test_output_folder_replaced_by_a_symlink_during_a_run_is_not_followed(
     project: Project, tmp_path: Path
 ) -> None:
     victim = tmp_path / "victim"
@@ -339,7 +359,7 @@ def test_folder_replaced_by_a_link_during_a_run_is_not_followed(
     assert read_files(tmp_path / "moved") == {f"{n}.txt": SIGNED for n in range(5)}
 
 
-def test_temporary_file_never_overwrites_an_existing_path(
+def test_temporary_output_file_never_overwrites_an_existing_path(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     victim = tmp_path / "victim"
@@ -358,7 +378,9 @@ def test_temporary_file_never_overwrites_an_existing_path(
     assert victim.read_text() == "mine"
 
 
-def test_concurrent_run_is_rejected(project: Project) -> None:
+def test_output_writer_rejects_a_concurrent_run_on_the_same_folder(
+    project: Project,
+) -> None:
     files = make_files(1)
 
     def second() -> None:
@@ -370,12 +392,16 @@ def test_concurrent_run_is_rejected(project: Project) -> None:
     project.run_successfully(make_files(2))
 
 
-def test_run_creates_only_the_output_folder(project: Project) -> None:
+def test_output_writer_creates_nothing_in_the_project_but_the_output_folder(
+    project: Project,
+) -> None:
     project.run_successfully(make_files(1))
     assert set(project.root.iterdir()) == {project.folder, project.digests_file}
 
 
-def test_large_foreign_file_is_not_read_completely(project: Project) -> None:
+def test_user_file_of_1_tib_in_the_output_folder_is_reported_without_reading_it(
+    project: Project,
+) -> None:
     project.folder.mkdir()
     with (project.folder / "large.bin").open("wb") as stream:
         stream.truncate(1 << 40)
@@ -383,7 +409,9 @@ def test_large_foreign_file_is_not_read_completely(project: Project) -> None:
     assert found.location.file == "out/large.bin"
 
 
-def test_very_deep_foreign_folder_is_reported(project: Project) -> None:
+def test_user_file_tree_of_300_levels_in_the_output_folder_is_reported(
+    project: Project,
+) -> None:
     descriptor = os.open(project.root, os.O_RDONLY)
     project.folder.mkdir()
     for name in ["out", *["d"] * 300]:

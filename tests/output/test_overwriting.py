@@ -30,13 +30,15 @@ def append_comment(small: Any, path: str = TOOL) -> Path:
     return edited
 
 
-def test_unmodified_output_is_overwritten(small: Any, run: Run) -> None:
+def test_generate_overwrites_an_output_that_was_not_edited(
+    small: Any, run: Run
+) -> None:
     change(small)
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
 
 
-def test_output_unknown_to_git_and_cache_is_not_overwritten(
+def test_generate_does_not_overwrite_an_output_unknown_to_git_and_cache(
     small: Any, run: Run, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
@@ -52,7 +54,7 @@ def test_output_unknown_to_git_and_cache_is_not_overwritten(
     assert run("generate").exit_code == 0
 
 
-def test_output_in_git_is_overwritten_without_a_cache(
+def test_generate_without_cache_overwrites_an_output_that_git_has(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
@@ -61,7 +63,7 @@ def test_output_in_git_is_overwritten_without_a_cache(
     assert run("check").exit_code == 0
 
 
-def test_edited_output_is_overwritten_if_git_has_it(
+def test_generate_overwrites_an_edited_output_only_if_git_has_it(
     small: Any, run: Run, git: Git
 ) -> None:
     edited = append_comment(small)
@@ -74,7 +76,7 @@ def test_edited_output_is_overwritten_if_git_has_it(
     assert "# mine" not in edited.read_text()
 
 
-def test_force_overwrites_an_edited_output(small: Any, run: Run) -> None:
+def test_generate_force_overwrites_an_edited_output(small: Any, run: Run) -> None:
     edited = append_comment(small)
     assert run("generate").exit_code == 1
     forced = run("generate", "--force")
@@ -83,7 +85,7 @@ def test_force_overwrites_an_edited_output(small: Any, run: Run) -> None:
     assert run("check").exit_code == 0
 
 
-def test_no_output_is_written_if_one_is_refused(small: Any, run: Run) -> None:
+def test_generate_writes_no_output_if_one_was_edited(small: Any, run: Run) -> None:
     append_comment(small)
     change(small)
     before = read_outputs(small.root)
@@ -91,7 +93,9 @@ def test_no_output_is_written_if_one_is_refused(small: Any, run: Run) -> None:
     assert read_outputs(small.root) == before
 
 
-def test_edited_output_from_a_removed_spec_requires_force(small: Any, run: Run) -> None:
+def test_generate_removes_an_edited_output_of_a_removed_spec_only_with_force(
+    small: Any, run: Run
+) -> None:
     edited = append_comment(small, "generated/toy/tools/part.py")
     (small.root / "specs/toy/part.yaml").unlink()
     refused = run("generate")
@@ -103,7 +107,9 @@ def test_edited_output_from_a_removed_spec_requires_force(small: Any, run: Run) 
     assert run("check").exit_code == 0
 
 
-def test_last_20_output_versions_can_be_overwritten(small: Any, run: Run) -> None:
+def test_generate_overwrites_an_output_equal_to_one_of_its_last_20_versions(
+    small: Any, run: Run
+) -> None:
     versions = [(small.root / DEFINITION).read_bytes()]
     for number in range(21):
         old = f"Greet {number - 1}." if number else "Greet somebody."
@@ -116,7 +122,10 @@ def test_last_20_output_versions_can_be_overwritten(small: Any, run: Run) -> Non
     assert run("generate").exit_code == 1
 
 
-def test_foreign_file_is_reported_and_outputs_are_written(small: Any, run: Run) -> None:
+def test_generate_reports_and_keeps_a_user_file_in_the_output_folder(
+    small: Any, run: Run
+) -> None:
+    """The exit code is 1 without `--force` and 0 with it."""
     note = small.write("generated/toy/notes.txt", "mine\n")
     change(small)
     done = run("generate")
@@ -126,7 +135,9 @@ def test_foreign_file_is_reported_and_outputs_are_written(small: Any, run: Run) 
     assert note.read_text() == "mine\n"
 
 
-def test_foreign_file_at_an_output_path_requires_force(small: Any, run: Run) -> None:
+def test_generate_replaces_a_user_file_at_an_output_path_only_with_force(
+    small: Any, run: Run
+) -> None:
     foreign_file = small.write("generated/toy/tools/leave.py", "mine = 1\n")
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     refused = run("generate")
@@ -141,7 +152,9 @@ def test_foreign_file_at_an_output_path_requires_force(small: Any, run: Run) -> 
     assert run("check").exit_code == 0
 
 
-def test_outputs_left_by_git_stash_are_removed(small: Any, run: Run, git: Git) -> None:
+def test_generate_removes_outputs_left_by_git_stash(
+    small: Any, run: Run, git: Git
+) -> None:
     """`git stash` restores tracked files, and leaves new outputs."""
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     git("add", "specs")
@@ -156,7 +169,7 @@ def test_outputs_left_by_git_stash_are_removed(small: Any, run: Run, git: Git) -
     assert run("check").exit_code == 0
 
 
-def test_outputs_left_by_git_checkout_without_cache_are_removed_with_force(
+def test_generate_without_cache_removes_outputs_left_by_git_checkout_with_force(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
@@ -223,7 +236,7 @@ def test_generate_repairs_outputs_after_a_modify_delete_conflict(
 
 @pytest.mark.parametrize("format_", ["sha1", "sha256"])
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
-def test_any_object_format_and_line_ending_is_supported(
+def test_generate_recognizes_outputs_with_any_git_object_format_and_line_ending(
     small: Any, run: Run, git: Git, own_cache: Path, format_: str, ending: bytes
 ) -> None:
     shutil.rmtree(small.root / ".git")
@@ -238,7 +251,7 @@ def test_any_object_format_and_line_ending_is_supported(
     assert run("check").exit_code == 0
 
 
-def test_outputs_in_a_repository_subfolder_are_recognized(
+def test_generate_recognizes_outputs_of_a_project_in_a_git_subfolder(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     git("rev-parse")
@@ -249,7 +262,7 @@ def test_outputs_in_a_repository_subfolder_are_recognized(
     assert run("generate").exit_code == 0
 
 
-def test_unwritable_cache_is_ignored(
+def test_generate_works_with_an_unwritable_cache(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
@@ -258,7 +271,7 @@ def test_unwritable_cache_is_ignored(
     assert run("generate").exit_code == 0
 
 
-def test_cache_folder_inside_the_project_is_not_used(
+def test_generate_does_not_use_a_cache_folder_inside_the_project(
     small: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(small.root / "cache"))
@@ -267,10 +280,10 @@ def test_cache_folder_inside_the_project_is_not_used(
     assert not (small.root / "cache").exists()
 
 
-def test_state_files_in_the_project_are_ignored(
+def test_generate_ignores_state_files_of_earlier_versions_in_the_project(
     small: Any, run: Run, tmp_path: Path
 ) -> None:
-    """Earlier versions stored a cache, a lock, a manifest and a journal in the project."""
+    """They were a cache, a lock, a manifest and a journal."""
     victim = tmp_path / "victim"
     victim.mkdir()
     (victim / "lock").write_text("mine")

@@ -40,7 +40,7 @@ def unchanged(small: Any) -> Any:
     return small
 
 
-def test_repeated_outcome_equals_the_original_outcome(unchanged: Any) -> None:
+def test_stored_generate_outcome_equals_the_outcome_of_a_run(unchanged: Any) -> None:
     outcome = find_repeated_outcome(unchanged)
     assert outcome == generate(str(unchanged.root))
     assert outcome is not None and " (0 written, " in outcome.out
@@ -119,14 +119,18 @@ def change_output_but_not_its_time(small: Any) -> None:
         change_output_but_not_its_time,
     ],
 )
-def test_each_change_is_detected(unchanged: Any, change: Callable[[Any], None]) -> None:
+def test_stored_generate_outcome_is_not_used_after_any_change_of_files(
+    unchanged: Any, change: Callable[[Any], None]
+) -> None:
     change(unchanged)
     assert find_repeated_outcome(unchanged) is None
 
 
 @pytest.mark.slow
-def test_change_in_the_same_clock_tick_is_detected(small: Any) -> None:
-    """Files as new as the stamp are compared by content."""
+def test_stored_generate_outcome_is_not_used_after_a_change_in_the_same_clock_tick(
+    small: Any,
+) -> None:
+    """Files as new as the stored outcome are compared by content."""
     wait_for_file_clock()
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
     wait_for_file_clock()
@@ -152,11 +156,16 @@ def test_change_in_the_same_clock_tick_is_detected(small: Any) -> None:
         (9_990_000_000, True),
     ],
 )
-def test_recently_changed_file_is_read_again(changed: int, is_as_new: bool) -> None:
+def test_file_changed_close_to_the_stored_generate_outcome_is_as_new(
+    changed: int, is_as_new: bool
+) -> None:
+    """Such a file is compared by content."""
     assert up_to_date.is_as_new(changed, 10_000_000_000) is is_as_new
 
 
-def test_unreadable_file_does_not_hide_other_changes(small: Any) -> None:
+def test_dangling_links_do_not_hide_changes_from_the_stored_generate_outcome(
+    small: Any,
+) -> None:
     (small.root / "specs/toy/a").symlink_to("nowhere")
     (small.root / "handlers/a").symlink_to("nowhere")
     wait_for_file_clock()
@@ -166,7 +175,9 @@ def test_unreadable_file_does_not_hide_other_changes(small: Any) -> None:
     assert find_repeated_outcome(small) is None
 
 
-def test_changed_link_target_is_detected(small: Any) -> None:
+def test_stored_generate_outcome_is_not_used_after_a_change_of_a_link_target(
+    small: Any,
+) -> None:
     module = small.root / "handlers/toy.py"
     module.rename(small.root / "toy.py")
     module.symlink_to(small.root / "toy.py")
@@ -177,7 +188,7 @@ def test_changed_link_target_is_detected(small: Any) -> None:
     assert find_repeated_outcome(small) is None
 
 
-def test_input_changed_during_a_run_is_detected(
+def test_stored_generate_outcome_is_not_used_if_a_spec_changed_during_the_run(
     small: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from toolcast import pipeline
@@ -195,7 +206,7 @@ def test_input_changed_during_a_run_is_detected(
     assert find_repeated_outcome(small) is None
 
 
-def test_stamp_depends_on_arguments_folder_and_date(
+def test_stored_generate_outcome_depends_on_arguments_folder_and_date(
     unchanged: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with monkeypatch.context() as patched:
@@ -211,7 +222,7 @@ def test_stamp_depends_on_arguments_folder_and_date(
     assert find_repeated_outcome(unchanged) is not None
 
 
-def test_stamp_depends_on_toolcast_and_installed_packages(
+def test_stored_generate_outcome_depends_on_toolcast_and_installed_packages(
     unchanged: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     places = (
@@ -223,7 +234,7 @@ def test_stamp_depends_on_toolcast_and_installed_packages(
     assert find_repeated_outcome(unchanged) is None
 
 
-def test_outcome_with_errors_is_repeated(small: Any) -> None:
+def test_stored_generate_outcome_with_spec_errors_is_repeated(small: Any) -> None:
     small.edit("specs/toy/greet.yaml", "summary:", "sumary:")
     wait_for_file_clock()
     failed = generate(str(small.root))
@@ -231,7 +242,7 @@ def test_outcome_with_errors_is_repeated(small: Any) -> None:
     assert find_repeated_outcome(small) == failed
 
 
-def test_outcome_with_refused_outputs_is_not_repeated(unchanged: Any) -> None:
+def test_generate_outcome_with_refused_outputs_is_not_stored(unchanged: Any) -> None:
     """It also depends on git's index."""
     change_output(unchanged)
     wait_for_file_clock()
@@ -240,7 +251,9 @@ def test_outcome_with_refused_outputs_is_not_repeated(unchanged: Any) -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "x", "\0\0\n" * 7, "cut"])
-def test_damaged_stamp_is_ignored(unchanged: Any, own_cache: Path, damage: str) -> None:
+def test_damaged_file_of_the_stored_generate_outcome_is_ignored(
+    unchanged: Any, own_cache: Path, damage: str
+) -> None:
     [file] = own_cache.rglob("last-run")
     text = file.read_text()
     file.write_text(text[: len(text) // 2] if damage == "cut" else damage)
@@ -250,8 +263,10 @@ def test_damaged_stamp_is_ignored(unchanged: Any, own_cache: Path, damage: str) 
     assert generate(str(unchanged.root)).code == 0
 
 
-def test_copied_project_has_no_stamp(unchanged: Any, tmp_path: Path) -> None:
-    """A stamp is specific to a path, and stored outside of the project."""
+def test_copied_project_has_no_stored_generate_outcome(
+    unchanged: Any, tmp_path: Path
+) -> None:
+    """An outcome is specific to a path, and stored outside of the project."""
     names = {path.name for path in unchanged.root.iterdir()}
     assert names == {"generated", "handlers", "specs", "toolcast.yaml"}
     copy = tmp_path / "copy"
@@ -260,7 +275,7 @@ def test_copied_project_has_no_stamp(unchanged: Any, tmp_path: Path) -> None:
     assert up_to_date.load_digests(str(copy)) == {}
 
 
-def test_links_and_pipes_in_the_cache_folder_are_not_read_or_written(
+def test_links_and_pipes_in_the_user_cache_folder_are_not_read_or_written(
     unchanged: Any, own_cache: Path, tmp_path: Path
 ) -> None:
     victim = tmp_path / "victim"
@@ -280,7 +295,9 @@ def test_links_and_pipes_in_the_cache_folder_are_not_read_or_written(
     assert find_repeated_outcome(unchanged) is None
 
 
-def test_cache_is_readable_only_by_its_user(unchanged: Any, own_cache: Path) -> None:
+def test_user_cache_folder_is_readable_only_by_its_user(
+    unchanged: Any, own_cache: Path
+) -> None:
     modes = {
         path.stat().st_mode & 0o077 for path in (own_cache / "toolcast").rglob("*")
     }
@@ -299,7 +316,9 @@ finally:
 """
 
 
-def test_repeated_outcome_imports_no_heavy_module(small: Any) -> None:
+def test_repeating_a_stored_generate_outcome_imports_no_heavy_module(
+    small: Any,
+) -> None:
     for _ in range(2):
         wait_for_file_clock()
         done = subprocess.run(
@@ -313,8 +332,8 @@ def test_repeated_outcome_imports_no_heavy_module(small: Any) -> None:
     assert done.stderr == "loaded: []"
 
 
-def test_stamp_covers_every_file_that_a_run_reads(small: Any) -> None:
-    """A new input must be added to the stamp, or its changes are not detected."""
+def test_stored_generate_outcome_covers_every_file_that_a_run_reads(small: Any) -> None:
+    """A new input must be added, or its changes are not detected."""
     program = """
 import json, os, sys
 sys.dont_write_bytecode = True
