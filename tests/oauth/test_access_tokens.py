@@ -108,7 +108,7 @@ def sign_token(
         ({"cnf": None}, None),
     ],
 )
-async def test_introspection_response_is_validated(
+async def test_oauth_introspection_response_with_an_invalid_field_is_rejected(
     fake_issuer: FakeIssuer, answer: dict[str, Any], problem: str | None
 ) -> None:
     """Activity, audience, issuer, times, token type and key binding must be valid."""
@@ -123,7 +123,7 @@ async def test_introspection_response_is_validated(
 
 
 @pytest.mark.parametrize(("length", "count"), [(16 * 1024, 1), (16 * 1024 + 1, 0)])
-async def test_token_over_16_kibibytes_is_refused_without_a_request(
+async def test_access_token_over_16_kibibytes_is_refused_without_introspection(
     fake_issuer: FakeIssuer, length: int, count: int
 ) -> None:
     fake_issuer.answer = {"active": False}
@@ -132,7 +132,7 @@ async def test_token_over_16_kibibytes_is_refused_without_a_request(
     assert fake_issuer.request_count == count
 
 
-async def test_inactive_token_is_introspected_again_after_ten_seconds(
+async def test_inactive_access_token_is_introspected_again_after_ten_seconds(
     fake_issuer: FakeIssuer,
 ) -> None:
     fake_issuer.answer = {"active": False}
@@ -160,7 +160,7 @@ async def test_inactive_token_is_introspected_again_after_ten_seconds(
         ("jwt", {"cnf": {}}, "the token is bound to a key, which is not supported"),
     ],
 )
-async def test_signed_token_is_validated_by_type_and_claims(
+async def test_jwt_access_token_with_invalid_type_or_claims_is_rejected(
     monkeypatch: pytest.MonkeyPatch, kind: Any, more: dict[str, Any], problem: Any
 ) -> None:
     """Access tokens need `exp`, `iss` and `aud`, and must not be bound to a key."""
@@ -183,7 +183,7 @@ def make_server() -> AuthorizationServer:
     return AuthorizationServer(Issuer(OAuth("SHOP", ()), ISSUER, URL, url, None, None))
 
 
-async def test_keys_are_fetched_again_after_five_minutes(
+async def test_issuer_keys_are_fetched_again_after_five_minutes(
     fake_issuer: FakeIssuer,
 ) -> None:
     fake_issuer.answer = {"keys": [make_key()]}
@@ -194,7 +194,7 @@ async def test_keys_are_fetched_again_after_five_minutes(
         assert fake_issuer.request_count == count
 
 
-async def test_unknown_key_id_refetches_keys_at_most_every_30_seconds(
+async def test_unknown_key_id_refetches_issuer_keys_at_most_every_30_seconds(
     fake_issuer: FakeIssuer,
 ) -> None:
     fake_issuer.answer = {"keys": [make_key()]}
@@ -206,7 +206,7 @@ async def test_unknown_key_id_refetches_keys_at_most_every_30_seconds(
         assert fake_issuer.request_count == count
 
 
-async def test_known_keys_are_used_for_an_hour_while_they_cannot_be_fetched(
+async def test_cached_issuer_keys_are_used_for_an_hour_while_fetching_fails(
     fake_issuer: FakeIssuer,
 ) -> None:
     fake_issuer.answer = {"keys": [make_key()]}
@@ -249,7 +249,7 @@ async def test_known_keys_are_used_for_an_hour_while_they_cannot_be_fetched(
         ([make_key(None)] * 100, {None: 10, "one": 10, "two": 10, "x": 10}),
     ],
 )
-async def test_find_keys_matches_id_and_algorithm(
+async def test_find_keys_returns_issuer_keys_that_match_id_and_algorithm(
     fake_issuer: FakeIssuer, keys: list[Any], expected: dict[str | None, int]
 ) -> None:
     """Keys without an id match every id; at most ten of the first hundred are returned."""
@@ -269,7 +269,7 @@ async def test_find_keys_matches_id_and_algorithm(
         {"keys": [1] * 100 + [make_key()]},
     ],
 )
-async def test_key_set_without_usable_keys_is_an_error(
+async def test_issuer_key_set_without_usable_keys_raises_an_error(
     fake_issuer: FakeIssuer, answer: dict[str, Any]
 ) -> None:
     fake_issuer.answer = answer
@@ -277,7 +277,7 @@ async def test_key_set_without_usable_keys_is_an_error(
         await make_server().find_keys("one", "ES256")
 
 
-async def test_limiter_runs_eight_requests_and_queues_up_to_24() -> None:
+async def test_introspection_limiter_runs_8_requests_and_refuses_above_24() -> None:
     """Requests with the same key share one response."""
     limiter, started = RequestLimiter(), list[int]()
     done = asyncio.Event()
@@ -321,7 +321,7 @@ async def test_limiter_runs_eight_requests_and_queues_up_to_24() -> None:
         (200, b"{", "is not a JSON object"),
     ],
 )
-async def test_response_must_be_a_json_object_up_to_256_kibibytes(
+async def test_authorization_server_response_must_be_a_json_object_up_to_256_kibibytes(
     monkeypatch: pytest.MonkeyPatch, status: int, body: bytes, problem: str | None
 ) -> None:
     """Redirects are not followed."""

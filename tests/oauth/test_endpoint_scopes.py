@@ -81,7 +81,7 @@ def _read_challenge(response: Any) -> tuple[int, str]:
         (TooManyRequestsError("full"), 503, set()),
     ],
 )
-async def test_token_needs_an_endpoint_scope_and_grants_its_permissions(
+async def test_access_token_needs_an_endpoint_scope_and_grants_its_permissions(
     claims: Any, status: int | None, permissions: set[str]
 ) -> None:
     scope: dict[str, Any] = {"path": "/desk/"}
@@ -116,7 +116,7 @@ async def test_token_needs_an_endpoint_scope_and_grants_its_permissions(
         (frozenset({"look", "refund", "close"}), False),
     ],
 )
-def test_can_grant_more_is_true_if_a_scope_grants_a_missing_permission(
+def test_oauth_scope_can_grant_more_if_the_caller_lacks_one_of_its_permissions(
     permissions: frozenset[str] | None, expected: bool
 ) -> None:
     server = _make_server()
@@ -130,7 +130,7 @@ def test_can_grant_more_is_true_if_a_scope_grants_a_missing_permission(
     assert _make_server(client=None).can_grant("close")
 
 
-def test_challenge_requests_the_scope_with_the_fewest_permissions() -> None:
+def test_scope_challenge_requests_the_scope_with_the_fewest_permissions() -> None:
     def requested_scopes(permission: str, *held: str) -> str:
         scope = {"path": "/desk/", "user": SimpleNamespace(scopes=held)}
         status, challenge = _read_challenge(
@@ -188,7 +188,7 @@ def _encode_call(name: Any, method: str = "tools/call") -> bytes:
         (Caller(permissions=frozenset()), _encode_call("gone"), "refund", True),
     ],
 )
-async def test_call_without_its_permission_is_refused_only_if_a_scope_grants_it(
+async def test_tool_call_without_permission_gets_403_only_if_an_oauth_scope_grants_it(
     caller: Caller | None, body: bytes, needed: str | None, is_answered: bool
 ) -> None:
     """All other requests reach the application."""
@@ -222,7 +222,7 @@ async def test_call_without_its_permission_is_refused_only_if_a_scope_grants_it(
 @pytest.mark.parametrize(
     ("method", "status"), [("GET", 200), ("HEAD", 200), ("POST", 405)]
 )
-async def test_metadata_can_be_read_without_a_token_by_get_and_head(
+async def test_protected_resource_metadata_needs_no_token_and_allows_only_get_and_head(
     method: str, status: int
 ) -> None:
     import json
@@ -245,7 +245,9 @@ async def test_metadata_can_be_read_without_a_token_by_get_and_head(
         }
 
 
-def test_endpoint_without_a_scope_has_no_resource_server_and_no_metadata() -> None:
+def test_mcp_endpoint_without_an_oauth_scope_has_no_protected_resource_metadata() -> (
+    None
+):
     issuer = Issuer(OAuth("SHOP", SCOPES), "i", "https://x", None, None, None)
     endpoints: Any = [
         SimpleNamespace(path="/desk/", client="desk"),

@@ -61,7 +61,7 @@ def make_introspection_settings(
     return make_environment(issuer, **values)
 
 
-async def test_compressed_response_is_not_decompressed(
+async def test_compressed_authorization_server_response_is_rejected(
     issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A few hundred bytes could decompress to as many megabytes."""
@@ -84,7 +84,7 @@ async def test_compressed_response_is_not_decompressed(
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_invalid_keys_or_metadata_make_every_token_fail_with_503(
+async def test_access_tokens_get_503_if_the_issuer_has_invalid_keys_or_metadata(
     fault: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     path, status, value = FAULTS[fault]
@@ -95,7 +95,7 @@ async def test_invalid_keys_or_metadata_make_every_token_fail_with_503(
         assert answer.headers["retry-after"] == "30"
 
 
-async def test_log_names_the_issuer_in_metadata_if_it_differs_from_the_setting(
+async def test_log_contains_the_metadata_issuer_if_it_differs_from_the_setting(
     registry: Registry, issuer: AuthorizationServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Some issuers end with a slash."""
@@ -111,7 +111,7 @@ async def test_log_names_the_issuer_in_metadata_if_it_differs_from_the_setting(
 @pytest.mark.parametrize(
     "metadata_issuer", [None, 7, "", "not an address", "http://a.example"]
 )
-async def test_invalid_issuer_in_metadata_is_not_logged(
+async def test_invalid_issuer_value_in_authorization_server_metadata_is_not_logged(
     registry: Registry,
     issuer: AuthorizationServer,
     caplog: pytest.LogCaptureFixture,
@@ -124,7 +124,7 @@ async def test_invalid_issuer_in_metadata_is_not_logged(
     assert "what is there" not in caplog.text
 
 
-async def test_keys_at_a_plain_http_url_on_another_host_are_not_fetched(
+async def test_issuer_keys_at_a_plain_http_url_on_another_host_are_not_fetched(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     value = {"issuer": issuer.url, "jwks_uri": "http://keys.example/keys"}
@@ -133,7 +133,7 @@ async def test_keys_at_a_plain_http_url_on_another_host_are_not_fetched(
         assert (await server.request(issuer.token(DESK))).status_code == 503
 
 
-async def test_all_tokens_get_503_while_keys_cannot_be_fetched(
+async def test_access_tokens_get_503_while_the_issuer_keys_cannot_be_fetched(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Metadata is requested once and not for each token."""
@@ -148,7 +148,7 @@ async def test_all_tokens_get_503_while_keys_cannot_be_fetched(
     assert len(issuer.requests) <= 3
 
 
-async def test_keys_are_fetched_again_for_a_token_with_a_new_key_id(
+async def test_issuer_keys_are_fetched_again_for_a_token_with_a_new_key_id(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -183,7 +183,7 @@ async def test_introspection_accepts_only_active_current_tokens_for_the_audience
         assert (await server.request("good")).status_code == 503
 
 
-async def test_cancelled_request_does_not_cancel_the_key_fetch_for_others(
+async def test_cancelled_request_does_not_cancel_the_issuer_key_fetch_for_others(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     issuer.seconds = 0.1
@@ -196,7 +196,7 @@ async def test_cancelled_request_does_not_cancel_the_key_fetch_for_others(
 
 
 @pytest.mark.slow
-async def test_tokens_with_a_known_key_do_not_wait_for_a_slow_key_fetch(
+async def test_access_tokens_with_a_cached_key_do_not_wait_for_a_slow_key_fetch(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(issuer_module, "_KEY_REFRESH_INTERVAL_S", 0.0)
@@ -217,7 +217,7 @@ async def test_tokens_with_a_known_key_do_not_wait_for_a_slow_key_fetch(
         assert await server.list_tools(token) == ["who"]
 
 
-async def test_50_tokens_with_unknown_key_ids_cause_no_further_key_fetch(
+async def test_50_access_tokens_with_unknown_key_ids_cause_no_further_key_fetch(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     async with run_shop(registry, make_environment(issuer)) as server:
@@ -233,7 +233,7 @@ async def test_50_tokens_with_unknown_key_ids_cause_no_further_key_fetch(
     assert issuer.requests.count("/keys") == 1
 
 
-async def test_token_with_a_key_that_the_issuer_removed_is_refused(
+async def test_access_token_signed_with_a_key_that_the_issuer_removed_is_refused(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(issuer_module, "_MIN_FETCH_INTERVAL_S", 0.0)
@@ -247,7 +247,7 @@ async def test_token_with_a_key_that_the_issuer_removed_is_refused(
         assert refused.status_code == 401 and "unknown key" in refused.text
 
 
-async def test_known_keys_expire_after_their_maximum_age_if_they_cannot_be_fetched(
+async def test_cached_issuer_keys_expire_after_their_maximum_age_if_fetching_fails(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(issuer_module, "_MIN_FETCH_INTERVAL_S", 0.0)
@@ -264,7 +264,7 @@ async def test_known_keys_expire_after_their_maximum_age_if_they_cannot_be_fetch
         assert await server.list_tools(token) == ["who"]
 
 
-async def test_revoked_token_is_refused_at_the_next_request(
+async def test_revoked_access_token_is_refused_at_the_next_request(
     registry: Registry, issuer: AuthorizationServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The log contains neither the token nor the client's secret."""
@@ -300,7 +300,7 @@ async def test_revoked_token_is_refused_at_the_next_request(
         ({"scope": "openid\tshop"}, 403),
     ],
 )
-async def test_introspected_claims_and_scopes_are_validated(
+async def test_introspected_token_with_invalid_claims_or_scopes_gets_401_or_403(
     claims: dict[str, Any], status: int, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     values: dict[str, Any] = {
@@ -314,7 +314,7 @@ async def test_introspected_claims_and_scopes_are_validated(
         assert (await server.request("good")).status_code == status
 
 
-async def test_changed_client_secret_file_is_read_without_a_restart(
+async def test_changed_introspection_client_secret_file_is_read_without_a_restart(
     registry: Registry, issuer: AuthorizationServer, tmp_path: Path
 ) -> None:
     issuer.active = {"good": {**issuer.claims(DESK), "active": True}}

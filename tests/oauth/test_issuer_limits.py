@@ -50,7 +50,7 @@ def make_server(**issuer: Any) -> AuthorizationServer:
     return AuthorizationServer(Issuer(OAuth("SHOP", ()), ISSUER, URL, **settings))
 
 
-async def test_introspection_times_out_after_five_seconds(
+async def test_introspection_request_times_out_after_five_seconds(
     timeouts: list[float],
 ) -> None:
     async def ask() -> dict[str, Any]:
@@ -62,7 +62,7 @@ async def test_introspection_times_out_after_five_seconds(
     assert timeouts == [5.0]
 
 
-async def test_http_request_times_out_after_five_seconds_without_redirects(
+async def test_authorization_server_request_times_out_after_5_s_without_redirects(
     timeouts: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client_settings: list[Any] = []
@@ -79,7 +79,7 @@ async def test_http_request_times_out_after_five_seconds_without_redirects(
     assert (timeouts, client_settings) == ([5.0], [(5.0, False)])
 
 
-async def test_key_fetch_times_out_after_ten_seconds(
+async def test_issuer_key_fetch_times_out_after_ten_seconds(
     timeouts: list[float],
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -94,7 +94,7 @@ async def test_key_fetch_times_out_after_ten_seconds(
     assert "cannot fetch the keys of the issuer: no response within 10 s" in caplog.text
 
 
-async def test_tokens_valid_within_the_last_hour_use_a_separate_queue(
+async def test_tokens_valid_within_the_last_hour_use_a_separate_introspection_queue(
     fake_issuer: FakeIssuer,
 ) -> None:
     fake_issuer.answer = {"active": True, "aud": URL}
@@ -118,7 +118,9 @@ async def test_tokens_valid_within_the_last_hour_use_a_separate_queue(
     assert queues == ["other", "known", "other"]
 
 
-def test_cache_keeps_the_ten_thousand_latest_entries(fake_issuer: FakeIssuer) -> None:
+def test_access_token_cache_keeps_the_ten_thousand_latest_entries(
+    fake_issuer: FakeIssuer,
+) -> None:
     until = {number.to_bytes(2, "big"): 0.0 for number in range(9_999)}
     access_tokens._remember(until, b"one", 7.0)
     assert (len(until), until[b"one"]) == (10_000, fake_issuer.now + 7)
@@ -139,7 +141,7 @@ def test_cache_keeps_the_ten_thousand_latest_entries(fake_issuer: FakeIssuer) ->
         (7, " of this issuer"),
     ],
 )
-async def test_metadata_with_another_issuer_is_an_error(
+async def test_authorization_server_metadata_with_another_issuer_raises_an_error(
     fake_issuer: FakeIssuer, issuer_name: Any, error_end: str
 ) -> None:
     fake_issuer.answer = {"issuer": issuer_name, "jwks_uri": f"{ISSUER}/keys"}
@@ -149,9 +151,10 @@ async def test_metadata_with_another_issuer_is_an_error(
     assert fake_issuer.request_count == 2
 
 
-async def test_introspection_url_is_read_from_metadata_once_and_must_be_safe(
+async def test_introspection_url_is_read_once_from_issuer_metadata_and_must_be_safe(
     fake_issuer: FakeIssuer,
 ) -> None:
+    """Plain HTTP is not safe."""
     url = f"{ISSUER}/introspect"
     fake_issuer.answer = {"issuer": ISSUER, "introspection_endpoint": url}
     server = make_server(jwks_uri=None)
@@ -166,7 +169,9 @@ async def test_introspection_url_is_read_from_metadata_once_and_must_be_safe(
     assert await make_server(introspection_uri="x").get_introspection_uri() == "x"
 
 
-async def test_at_most_24_requests_wait_for_keys(fake_issuer: FakeIssuer) -> None:
+async def test_issuer_key_lookup_is_refused_if_24_requests_already_wait(
+    fake_issuer: FakeIssuer,
+) -> None:
     fake_issuer.answer = {"keys": [make_key()]}
     server = make_server()
     for _ in range(24):

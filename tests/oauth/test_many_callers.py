@@ -120,10 +120,10 @@ def request_in_rounds(server: Server, token: str) -> list[tuple[int, int]]:
 @pytest.mark.timeout(240)
 @pytest.mark.slow
 @pytest.mark.parametrize("token", [PLAIN, "known"])
-def test_valid_token_and_health_are_answered_during_a_bad_token_flood(
+def test_mcp_server_answers_valid_tokens_during_a_flood_of_bad_tokens(
     tmp_path: Path, token: str
 ) -> None:
-    """File descriptors stay free, and the log repeats no line often."""
+    """Health requests get 200 too, and the log repeats no line often."""
     with (
         run_authorization_server() as issuer,
         serve_shop(tmp_path, issuer.url) as server,
@@ -141,10 +141,10 @@ def test_valid_token_and_health_are_answered_during_a_bad_token_flood(
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="it counts descriptors in /proc")
 @pytest.mark.timeout(240)
-def test_plain_token_and_health_are_answered_while_the_issuer_hangs(
+def test_mcp_server_answers_plain_tokens_while_the_oauth_issuer_hangs(
     tmp_path: Path,
 ) -> None:
-    """Unknown tokens get 503 with a retry time."""
+    """Health requests get 200 too, and unknown tokens 503 with a retry time."""
     with socket.create_server(("127.0.0.1", 0), backlog=1_024) as hanging:
         issuer = f"http://127.0.0.1:{hanging.getsockname()[1]}"
         with serve_shop(tmp_path, issuer) as server, run_bad_callers(server):
@@ -164,7 +164,7 @@ def test_plain_token_and_health_are_answered_while_the_issuer_hangs(
     ("descriptors", "min_answered"),
     [pytest.param(1_024, CALLERS, marks=pytest.mark.slow), (DESCRIPTORS, 200)],
 )
-def test_300_parallel_valid_callers_get_200_or_503(
+def test_mcp_server_answers_300_parallel_valid_callers_with_200_or_503(
     tmp_path: Path, descriptors: int, min_answered: int
 ) -> None:
     """With few descriptors, at least 200 are answered and the others get 503."""
@@ -225,7 +225,7 @@ def make_introspection_environment(issuer: AuthorizationServer) -> dict[str, str
     return make_introspection_settings(issuer, SHOP_OAUTH_INTROSPECTION_URI=url)
 
 
-async def test_parallel_requests_with_one_token_share_an_introspection(
+async def test_parallel_requests_with_one_access_token_share_an_introspection(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Later requests introspect a valid token again: it may have been revoked."""
@@ -245,7 +245,7 @@ async def test_parallel_requests_with_one_token_share_an_introspection(
         assert len(introspection.tokens) == 2
 
 
-async def test_inactive_token_is_introspected_only_once(
+async def test_repeated_requests_with_an_inactive_token_cause_one_introspection(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     introspection = Introspection(monkeypatch, {"active": False})
@@ -288,10 +288,10 @@ async def test_parallel_unknown_tokens_are_limited_to_8_introspections_and_24_wa
         await asyncio.gather(*waiting)
 
 
-async def test_tokens_for_another_audience_do_not_delay_a_known_token(
+async def test_introspection_of_tokens_for_another_audience_does_not_delay_a_valid_one(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They do not count as known tokens."""
+    """They do not count as tokens that were valid before."""
     claims = {**issuer.claims(DESK), "active": True}
     introspection = Introspection(monkeypatch, claims)
     introspection.answers.set()
@@ -316,7 +316,7 @@ async def test_tokens_for_another_audience_do_not_delay_a_known_token(
         await asyncio.gather(*others)
 
 
-async def test_introspection_is_cancelled_when_its_last_caller_disconnects(
+async def test_token_introspection_is_cancelled_when_its_last_caller_disconnects(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     introspection = Introspection(monkeypatch, {"active": False})
@@ -338,7 +338,7 @@ async def test_introspection_is_cancelled_when_its_last_caller_disconnects(
         await wait_until_async(lambda: introspection.cancelled_count)
 
 
-async def test_requests_through_base_http_middleware_keep_their_body(
+async def test_authenticated_requests_through_base_http_middleware_keep_their_body(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The middleware discards a received message if the receiver is cancelled."""
@@ -356,7 +356,7 @@ async def test_requests_through_base_http_middleware_keep_their_body(
                 )
 
 
-async def test_caller_that_disconnects_behind_middleware_gets_408(
+async def test_caller_that_disconnects_during_introspection_behind_middleware_gets_408(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     introspection = Introspection(monkeypatch, {"active": False})
@@ -446,7 +446,7 @@ CLAIMS = (
 
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("odd", ODD_VALUES)
-async def test_odd_values_in_token_headers_and_claims_cause_no_server_error(
+async def test_odd_values_in_jwt_headers_and_claims_cause_no_server_error(
     odd: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The header is read before the signature is verified."""
@@ -468,7 +468,7 @@ async def test_odd_values_in_token_headers_and_claims_cause_no_server_error(
 
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("odd", ODD_VALUES)
-async def test_odd_values_in_introspection_responses_cause_no_server_error(
+async def test_odd_values_in_oauth_introspection_responses_cause_no_server_error(
     odd: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     for name in CLAIMS:

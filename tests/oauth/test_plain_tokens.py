@@ -10,7 +10,8 @@ from toolcast_runtime.http import Endpoint, HttpSettings, SettingsError
 from toolcast_runtime.http.endpoints import ListenSettings, Tokens, is_safe_url
 
 
-def test_variable_may_contain_several_tokens_separated_by_whitespace() -> None:
+def test_environment_variable_may_contain_several_bearer_tokens() -> None:
+    """Whitespace separates the tokens."""
     tokens = Tokens.from_environment("T", {"T": " old\nnew "})
     assert tokens is not None
     assert [tokens.contains(t) for t in ("old", "new", "", "old new")] == [
@@ -21,7 +22,7 @@ def test_variable_may_contain_several_tokens_separated_by_whitespace() -> None:
     ]
 
 
-def test_changed_token_file_is_read_without_a_restart(tmp_path: Path) -> None:
+def test_changed_bearer_token_file_is_read_without_a_restart(tmp_path: Path) -> None:
     """A missing file accepts no token."""
     path = tmp_path / "token"
     path.write_text("old\n")
@@ -48,7 +49,7 @@ def test_changed_token_file_is_read_without_a_restart(tmp_path: Path) -> None:
         ({"D": "a b", "A": "c b"}, "D and A contain the same token"),
     ],
 )
-def test_conflicting_unreadable_or_duplicate_tokens_are_refused(
+def test_conflicting_unreadable_or_duplicate_bearer_token_settings_are_refused(
     environment: dict[str, str], problem: str
 ) -> None:
     settings = HttpSettings((Endpoint("/mcp/", None, "D"),), "A", "H")
@@ -76,7 +77,7 @@ def test_conflicting_unreadable_or_duplicate_tokens_are_refused(
         ("https://l\u00f6gin.example.com", False),
     ],
 )
-def test_only_https_and_loopback_urls_without_credentials_are_safe(
+def test_is_safe_url_accepts_only_https_and_loopback_urls_without_credentials(
     url: str, is_safe: bool
 ) -> None:
     assert is_safe_url(url) is is_safe

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from toolcast_runtime import Registry
 
 
-async def test_token_can_list_and_call_the_tools_that_its_scopes_permit(
+async def test_access_token_can_list_and_call_the_tools_that_its_scopes_permit(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The keys of the issuer are fetched once."""
@@ -137,7 +137,7 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
 
 @pytest.mark.rows(20)
 @pytest.mark.parametrize("case", REFUSED)
-async def test_invalid_token_is_refused_with_a_challenge_and_not_logged(
+async def test_invalid_access_token_is_refused_with_a_challenge_and_not_logged(
     case: str,
     registry: Registry,
     issuer: AuthorizationServer,
@@ -169,9 +169,10 @@ async def test_invalid_token_is_refused_with_a_challenge_and_not_logged(
         {"scope": "openid shop"},
     ],
 )
-async def test_token_is_valid_with_30_seconds_clock_skew_and_further_audiences_and_scopes(
+async def test_access_token_is_valid_with_clock_skew_and_further_audiences_and_scopes(
     claims: dict[str, Any], registry: Registry, issuer: AuthorizationServer
 ) -> None:
+    """The clock skew is at most 30 seconds."""
     claim_values: dict[str, Any] = {
         name: _now() + value if isinstance(value, int) else value
         for name, value in claims.items()
@@ -201,7 +202,7 @@ async def test_access_token_in_the_url_is_refused_and_not_logged(
         assert messages and good not in "".join(messages)
 
 
-async def test_request_to_a_host_other_than_the_public_url_is_refused(
+async def test_oauth_request_with_a_host_other_than_the_public_url_is_refused(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     async with run_shop(registry, make_environment(issuer)) as server:
@@ -212,7 +213,7 @@ async def test_request_to_a_host_other_than_the_public_url_is_refused(
             assert answer.status_code == 421
 
 
-async def test_challenge_names_the_required_scope_and_metadata_url(
+async def test_www_authenticate_challenge_has_the_required_scope_and_metadata_url(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     async with run_shop(registry, make_environment(issuer)) as server:
@@ -259,7 +260,7 @@ async def test_protected_resource_metadata_has_the_endpoints_scopes_and_issuer(
     }
 
 
-async def test_plain_token_is_accepted_next_to_oauth_tokens(
+async def test_plain_bearer_token_is_accepted_next_to_oauth_access_tokens(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     environment = make_environment(issuer, DESK="plain")
@@ -278,7 +279,7 @@ async def test_plain_token_is_accepted_next_to_oauth_tokens(
         ({"SHOP_PUBLIC_URL": "https://x.example"}, "set SHOP_OAUTH_ISSUER"),
     ],
 )
-def test_incomplete_or_insecure_oauth_settings_are_refused(
+def test_incomplete_or_insecure_oauth_settings_of_an_mcp_server_are_refused(
     environment: dict[str, str], problem: str
 ) -> None:
     settings = HttpSettings(
@@ -289,7 +290,7 @@ def test_incomplete_or_insecure_oauth_settings_are_refused(
 
 
 @pytest.mark.parametrize("metadata_url", [None, "https://agent.example/client.json"])
-async def test_sdk_client_logs_in_and_calls_a_tool(
+async def test_mcp_sdk_client_logs_in_with_oauth_and_calls_a_tool(
     metadata_url: str | None, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The client registers, or its id is the URL of its metadata."""
@@ -310,7 +311,7 @@ async def test_sdk_client_logs_in_and_calls_a_tool(
     assert ("/register" in issuer.requests) is (metadata_url is None)
 
 
-async def test_sdk_client_logs_in_to_a_mounted_application(
+async def test_mcp_sdk_client_logs_in_with_oauth_to_a_mounted_application(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """A mounted application receives no requests for paths at the host's root."""

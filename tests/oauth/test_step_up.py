@@ -63,7 +63,7 @@ def registry(tmp_path: Path) -> Registry:
 
 
 @pytest.mark.parametrize("modern", [False, True])
-async def test_call_without_permission_is_refused_with_the_missing_scope(
+async def test_tool_call_without_permission_is_refused_with_the_missing_oauth_scope(
     modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
@@ -98,7 +98,7 @@ async def test_call_without_permission_is_refused_with_the_missing_scope(
         ('shop a"b c\\\\d \u00e9', "shop money"),
     ],
 )
-async def test_step_up_challenge_keeps_the_tokens_scopes(
+async def test_step_up_challenge_includes_the_valid_scopes_of_the_token(
     own: str, requested: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Clients of handshake versions request exactly the scopes of the challenge."""
@@ -123,13 +123,14 @@ async def test_step_up_challenge_keeps_the_tokens_scopes(
         ({"scope": f"{'x' * 3_000} shop {'y' * 3_000}"}, "shop money"),
     ],
 )
-async def test_step_up_reads_the_scopes_of_each_form_of_token(
+async def test_step_up_challenge_includes_scopes_of_scope_and_scp_claims(
     claims: dict[str, Any],
     requested: str,
     introspection: bool,
     registry: Registry,
     issuer: AuthorizationServer,
 ) -> None:
+    """Invalid and very long scopes are omitted."""
     said = {**issuer.claims(DESK, **claims), "active": True}
     issuer.active = {"t": {k: v for k, v in said.items() if v is not ...}}
     given = (
@@ -146,7 +147,7 @@ async def test_step_up_reads_the_scopes_of_each_form_of_token(
 
 
 @pytest.mark.parametrize("length", [1, 10, 40, 1_000])
-async def test_challenge_with_many_scopes_fits_into_a_header(
+async def test_step_up_challenge_with_many_scopes_has_under_2500_characters(
     length: int, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Proxies and clients reject headers of more than 4 to 16 kB."""
@@ -171,7 +172,7 @@ async def test_challenge_with_many_scopes_fits_into_a_header(
         ("count", "only another client has its permission"),
     ],
 )
-async def test_tool_that_no_scope_grants_is_unknown(
+async def test_call_of_a_tool_that_no_oauth_scope_grants_gets_an_unknown_tool_error(
     name: str,
     reason: str,
     modern: bool,
@@ -189,7 +190,7 @@ async def test_tool_that_no_scope_grants_is_unknown(
             }
 
 
-async def test_shared_endpoint_requests_the_scope_for_the_tools_own_toolset(
+async def test_step_up_on_a_shared_endpoint_requests_the_scope_of_the_tools_toolset(
     tmp_path: Path, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The permissions of the client in another toolset do not count."""
@@ -219,7 +220,7 @@ async def test_shared_endpoint_requests_the_scope_for_the_tools_own_toolset(
         assert "refunded for mia" in done.text
 
 
-async def test_body_that_is_not_a_call_gets_no_scope_challenge(
+async def test_request_body_that_is_no_valid_tool_call_gets_no_scope_challenge(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     bodies = {
@@ -246,7 +247,7 @@ async def test_body_that_is_not_a_call_gets_no_scope_challenge(
 @pytest.mark.parametrize(
     "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
 )
-def test_sdk_client_requests_the_missing_scope_and_repeats_the_call(
+def test_mcp_sdk_client_requests_the_missing_scope_and_repeats_the_tool_call(
     mode: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     browser = Browser("mia")
@@ -267,7 +268,7 @@ def test_sdk_client_requests_the_missing_scope_and_repeats_the_call(
     assert [page["scope"] for page in browser.requests] == ["shop", "shop money"]
 
 
-async def test_sdk_client_requests_a_scope_that_is_not_granted_only_once(
+async def test_mcp_sdk_client_requests_an_oauth_scope_that_is_not_granted_only_once(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     issuer.people["mia"] = {"scope": "shop"}
@@ -282,7 +283,7 @@ async def test_sdk_client_requests_a_scope_that_is_not_granted_only_once(
 
 
 @pytest.mark.parametrize("modern", [False, True])
-async def test_call_through_search_requests_the_tools_own_scope(
+async def test_call_found_tool_without_permission_requests_the_scope_of_the_found_tool(
     modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     environment = make_environment(issuer)

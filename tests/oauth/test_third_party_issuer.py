@@ -92,7 +92,7 @@ async def register_client(issuer: str) -> OAuthClientInformationFull:
 
 
 @pytest.mark.parametrize("token_format", ["jwt", "opaque"])
-def test_user_logs_in_and_consents_to_a_further_scope_for_a_call(
+def test_user_logs_in_with_oidc_provider_and_consents_to_a_scope_for_a_call(
     token_format: str, registry: Registry
 ) -> None:
     async def run(issuer: str) -> None:

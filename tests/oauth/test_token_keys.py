@@ -135,7 +135,7 @@ def sign_token(algorithm: str, key: Any, key_id: str | None) -> str:
 
 
 @pytest.mark.parametrize("name", [*ACCEPTED, *REJECTED])
-async def test_token_is_validated_with_each_key_that_fits_its_id_and_algorithm(
+async def test_access_token_is_validated_with_each_issuer_key_of_its_id_and_algorithm(
     fake_issuer: FakeIssuer, name: str
 ) -> None:
     algorithm, key, key_id, keys = (ACCEPTED | REJECTED)[name]
@@ -152,7 +152,7 @@ async def test_token_is_validated_with_each_key_that_fits_its_id_and_algorithm(
 @pytest.mark.parametrize(
     ("key_id", "published_id"), [(None, None), (None, "a"), ("a", None), ("a", "a")]
 )
-async def test_replaced_key_is_fetched_after_30_seconds_even_with_the_same_id_or_none(
+async def test_replaced_issuer_key_with_the_same_or_no_id_is_fetched_after_30_seconds(
     fake_issuer: FakeIssuer, key_id: str | None, published_id: str | None
 ) -> None:
     old, new = RSA_KEYS
@@ -171,7 +171,7 @@ async def test_replaced_key_is_fetched_after_30_seconds_even_with_the_same_id_or
     assert fake_issuer.request_count == 2
 
 
-async def test_forged_signatures_fetch_the_keys_once_in_30_seconds(
+async def test_tokens_with_forged_signatures_fetch_issuer_keys_once_in_30_seconds(
     fake_issuer: FakeIssuer,
 ) -> None:
     fake_issuer.answer = {"keys": [to_jwk(RSA_KEYS[0])]}

@@ -55,7 +55,7 @@ async def call_pay(server: Server, token: str, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", OTHER_CALLERS)
-async def test_confirmation_state_is_invalid_for_another_caller(
+async def test_tool_confirmation_state_is_invalid_for_another_caller(
     case: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The caller that was asked can use it once."""
@@ -78,7 +78,7 @@ async def test_confirmation_state_is_invalid_for_another_caller(
             assert again.get("isError") or "inputRequests" in again
 
 
-async def test_confirmation_continues_with_a_new_token_for_the_same_user(
+async def test_tool_confirmation_continues_with_a_new_access_token_of_the_same_user(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Access tokens expire within minutes, and users answer late."""
@@ -95,7 +95,7 @@ async def test_confirmation_continues_with_a_new_token_for_the_same_user(
 
 
 @pytest.mark.parametrize("modern", [False, True])
-async def test_result_link_can_be_read_only_by_the_caller_that_received_it(
+async def test_tool_result_link_can_be_read_only_by_the_caller_that_received_it(
     modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     environment = make_environment(issuer, DESK="plain")
