@@ -32,7 +32,9 @@ def make_code(make_project: MakeProject) -> MakeProject:
     return build
 
 
-def test_definition_uses_and_dunder_all_are_renamed(make_code: MakeProject) -> None:
+def test_rename_handler_edits_the_function_definition_its_uses_and_dunder_all(
+    make_code: MakeProject,
+) -> None:
     project = make_code('''\
         """Makes old_tool."""
         import functools
@@ -101,7 +103,9 @@ AMBIGUOUS_CODE = {
 
 
 @pytest.mark.parametrize("kind", AMBIGUOUS_CODE)
-def test_ambiguous_handler_name_is_rejected(make_code: MakeProject, kind: str) -> None:
+def test_rename_handler_rejects_an_ambiguous_function_name(
+    make_code: MakeProject, kind: str
+) -> None:
     project = make_code(AMBIGUOUS_CODE[kind])
     output = run_rejected(project, 1, "rename", "old_tool", "new_tool", "--handler")
     assert output.startswith("error: ") and "nothing was written" in output
@@ -120,7 +124,9 @@ OTHERS = {
 }
 
 
-def test_uses_in_other_modules_are_renamed(make_code: MakeProject) -> None:
+def test_rename_handler_edits_imports_and_uses_in_other_modules(
+    make_code: MakeProject,
+) -> None:
     project = make_code(PLAIN, **OTHERS)
     specs = read_files(project.root)
     run_command(project, "rename", "old_tool", "new_tool", "--handler")
@@ -136,7 +142,9 @@ def test_uses_in_other_modules_are_renamed(make_code: MakeProject) -> None:
     assert read_files(project.root) == specs
 
 
-def test_object_attribute_is_listed_and_not_renamed(make_code: MakeProject) -> None:
+def test_rename_handler_lists_object_attributes_and_does_not_edit_them(
+    make_code: MakeProject,
+) -> None:
     code = "def f(box):\n    return box.old_tool()\n"
     project = make_code(PLAIN, a=code)
     output = run_command(project, "rename", "old_tool", "new_tool", "--handler")
@@ -161,7 +169,7 @@ def test_object_attribute_is_listed_and_not_renamed(make_code: MakeProject) -> N
         ),
     ],
 )
-def test_module_with_ambiguous_use_is_reported(
+def test_rename_handler_rejects_an_ambiguous_use_in_another_module(
     make_code: MakeProject, code: str, message: str
 ) -> None:
     project = make_code(PLAIN, a=code)
@@ -171,7 +179,7 @@ def test_module_with_ambiguous_use_is_reported(
     run_command(project, "rename", "old_tool", "new_tool")
 
 
-def test_existing_function_with_the_new_name_becomes_the_handler(
+def test_rename_handler_uses_an_existing_function_with_the_new_name(
     make_code: MakeProject,
 ) -> None:
     project = make_code(PLAIN.replace("old_tool", "new_tool"))
@@ -180,14 +188,16 @@ def test_existing_function_with_the_new_name_becomes_the_handler(
     assert "handler: handlers.toy:new_tool\n" in spec
 
 
-def test_handler_with_a_different_name_is_not_renamed(make_code: MakeProject) -> None:
+def test_rename_handler_rejects_a_handler_not_named_after_its_tool(
+    make_code: MakeProject,
+) -> None:
     project = make_code(PLAIN)
     run_command(project, "rename", "old_tool", "new_tool")
     output = run_rejected(project, 1, "rename", "new_tool", "newer_tool", "--handler")
     assert "the handler of `new_tool` has a name of its own, `old_tool`" in output
 
 
-def test_windows_line_ends_are_preserved(make_code: MakeProject) -> None:
+def test_rename_handler_preserves_windows_line_ends(make_code: MakeProject) -> None:
     project = make_code(PLAIN)
     file = project.root / "handlers/toy.py"
     file.write_bytes(b"X = 1\r\n\r\ndef old_tool():\r\n    return old_tool\r\n")

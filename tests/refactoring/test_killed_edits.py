@@ -50,9 +50,10 @@ def run_and_interrupt(project: Project, words: list[str], after: int) -> bool:
 
 
 @pytest.mark.parametrize("kind", EDITS)
-def test_interrupted_edit_is_reported_and_completed_by_a_second_run(
+def test_interrupted_rename_or_remove_is_completed_by_a_second_run(
     notes: Project, kind: str
 ) -> None:
+    """`check` reports the interrupted edit."""
     words = EDITS[kind]
     notes.write("handlers/more.py", "from .toy import find_note\n")
     notes.generate()
@@ -77,7 +78,9 @@ def test_interrupted_edit_is_reported_and_completed_by_a_second_run(
     assert steps >= 1 if kind == "remove" else steps >= 3
 
 
-def test_interrupted_import_is_completed_by_a_second_run(notes: Project) -> None:
+def test_interrupted_import_of_a_tool_list_is_completed_by_a_second_run(
+    notes: Project,
+) -> None:
     """Import a list that changes one tool, adds one and removes the others."""
     tool = {"inputSchema": {"type": "object"}, "description": "Does."}
     tools = [{"name": name, **tool} for name in ("find_note", "new_note")]
@@ -100,8 +103,10 @@ def test_interrupted_import_is_completed_by_a_second_run(notes: Project) -> None
     assert steps >= 3
 
 
-def test_different_tool_with_the_new_name_is_not_completed(notes: Project) -> None:
-    """Reject the interrupted rename if the new file was edited meanwhile."""
+def test_interrupted_rename_is_not_completed_if_the_new_spec_was_edited(
+    notes: Project,
+) -> None:
+    """The second run reports that the tool exists already."""
     words = ["rename", "find_note", "look_up"]
     run_and_interrupt(notes, words, after=1)
     notes.edit("specs/toy/look_up.yaml", "Finds notes.", "Looks for notes.")
@@ -120,7 +125,7 @@ def test_different_tool_with_the_new_name_is_not_completed(notes: Project) -> No
         (["rename", "store_note", "keep_note"], "specs/toy"),
     ],
 )
-def test_edit_removes_leftover_files(
+def test_rename_remove_and_import_delete_leftover_temporary_files(
     notes: Project, words: list[str], folder: str
 ) -> None:
     tool = {"inputSchema": {"type": "object"}, "description": "Does."}

@@ -125,7 +125,9 @@ def _apply_step(project: Project, step: tuple[str, str, str]) -> None:
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("missing", STEPS)
-def test_check_reports_only_the_missing_step(moved_tool: Project, missing: str) -> None:
+def test_check_of_a_tool_moved_by_hand_reports_only_the_missing_step(
+    moved_tool: Project, missing: str
+) -> None:
     """Omit each step of moving a tool by hand: only the rule for this step reports it."""
     for rule, step in STEPS.items():
         if rule != missing:

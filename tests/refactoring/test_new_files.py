@@ -48,9 +48,10 @@ FILES |= {"mine/handlers/wave.py", "specs/other/wave.yaml"}
 
 
 @pytest.mark.parametrize("name", ["wave.py", "wave.yaml"])
-def test_file_created_concurrently_is_not_overwritten(
+def test_new_command_does_not_overwrite_a_file_created_concurrently(
     name: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The command fails, and removes what it created."""
     before = read_tree(project.root)
     create_before_write(monkeypatch, name)
     done = project.toolcast(*NEW)
@@ -66,7 +67,7 @@ def test_file_created_concurrently_is_not_overwritten(
     assert after == before
 
 
-def test_created_folders_are_removed_after_a_failed_write(
+def test_new_command_removes_created_folders_after_a_failed_write(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real_write = os.write
@@ -90,7 +91,7 @@ def test_created_folders_are_removed_after_a_failed_write(
     assert read_tree(project.root).keys() - before.keys() == FILES
 
 
-def test_failed_template_copy_leaves_configuration_unchanged(
+def test_failed_templates_copy_leaves_toolcast_yaml_unchanged(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = read_tree(project.root)

@@ -47,7 +47,9 @@ def shop(notes: Project) -> Project:
     return notes
 
 
-def test_rename_edits_definitions_resources_and_prompts(shop: Project) -> None:
+def test_rename_edits_shared_definitions_resources_and_mcp_prompts(
+    shop: Project,
+) -> None:
     output = run_command(shop, "rename", "find_note", "search_notes", "--handler")
     after = read_files(shop.root)
     money = MONEY.replace("What find_note", "What search_notes")
@@ -64,14 +66,16 @@ def test_rename_edits_definitions_resources_and_prompts(shop: Project) -> None:
     assert "specs/toy/pages/page.md:2:12: See /notes/find_note." in output
 
 
-def test_prompt_placeholder_with_the_tool_name_is_not_renamed(shop: Project) -> None:
+def test_rename_does_not_edit_an_mcp_prompt_placeholder_with_the_tool_name(
+    shop: Project,
+) -> None:
     text = PROMPT.replace("topic", "find_note")
     shop.write("specs/toy/mcp_prompts/tidy.yaml", text)
     run_command(shop, "rename", "find_note", "search_notes")
     assert (shop.root / "specs/toy/mcp_prompts/tidy.yaml").read_text() == text
 
 
-def test_binary_resource_file_is_not_edited(shop: Project) -> None:
+def test_rename_does_not_edit_a_binary_resource_file(shop: Project) -> None:
     data = b"\xff find_note \x00"
     (shop.root / "specs/toy/pages/page.md").write_bytes(data)
     shop.edit("specs/toy/mcp_resources/page.yaml", "text/markdown", "image/png")
@@ -79,7 +83,9 @@ def test_binary_resource_file_is_not_edited(shop: Project) -> None:
     assert (shop.root / "specs/toy/pages/page.md").read_bytes() == data
 
 
-def test_removal_lists_mentions_outside_tool_specs(shop: Project) -> None:
+def test_remove_command_lists_mentions_in_definitions_prompts_and_resources(
+    shop: Project,
+) -> None:
     output = run_rejected(
         shop, 1, "remove", "find_note", "--without-notice", "--toolset", "toy"
     )
@@ -93,7 +99,9 @@ def test_removal_lists_mentions_outside_tool_specs(shop: Project) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["rename", "tidy", "x"], ["remove", "tidy"]])
-def test_prompt_edit_is_rejected(shop: Project, arguments: list[str]) -> None:
-    """`rename` and `remove` do not support MCP prompts."""
+def test_rename_and_remove_of_an_mcp_prompt_are_rejected(
+    shop: Project, arguments: list[str]
+) -> None:
+    """The message tells the user to edit the prompt by hand."""
     output = run_rejected(shop, 2, *arguments)
     assert "edit the prompt by hand: specs/toy/mcp_prompts/tidy" in output

@@ -47,7 +47,9 @@ def load_servers(project: Project, toolset: str = "toy") -> Any:
     return yaml.safe_load(text).get("mcp_servers")
 
 
-def test_renaming_a_proxied_tool_records_the_server_name(files: Project) -> None:
+def test_rename_of_a_proxied_tool_records_the_tool_name_on_the_mcp_server(
+    files: Project,
+) -> None:
     before = read_files(files.root)
     run_command(files, "rename", "read", "look")
     assert load_servers(files)["disk"]["tools"] == {"read": "look"}
@@ -61,7 +63,9 @@ def test_renaming_a_proxied_tool_records_the_server_name(files: Project) -> None
     assert after["specs/toy/toolset.yaml"] == before["specs/toy/toolset.yaml"]
 
 
-def test_prefix_is_removed_from_the_recorded_server_name(files: Project) -> None:
+def test_rename_of_a_proxied_tool_records_its_server_tool_name_without_prefix(
+    files: Project,
+) -> None:
     files.edit("specs/toy/toolset.yaml", "  disk:\n", "  disk:\n    prefix: wr\n")
     run_command(files, "rename", "write", "wrote")
     assert load_servers(files)["disk"]["tools"] == {"ite": "wrote"}
@@ -69,7 +73,9 @@ def test_prefix_is_removed_from_the_recorded_server_name(files: Project) -> None
     assert load_servers(files)["disk"]["tools"] == {"ite": "note"}
 
 
-def test_removing_the_last_proxied_tool_removes_its_server(files: Project) -> None:
+def test_removing_the_last_proxied_tool_removes_its_mcp_server_from_the_toolset(
+    files: Project,
+) -> None:
     # A server without proxied tools would be an external server that offers every tool.
     files.edit("specs/toy/toolset.yaml", "proxy: disk\n", "")
     files.edit("specs/toy/read.yaml", "summary: Reads", "proxy: disk\nsummary: Reads")

@@ -27,7 +27,7 @@ def workspace() -> Workspace:
     return loaded.workspace
 
 
-def test_renaming_own_tools_changes_only_the_name(
+def test_rename_of_tools_of_this_repository_changes_only_their_names(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Checking the rules for each tool would be slow, and other tests cover them.
@@ -65,7 +65,7 @@ def test_renaming_own_tools_changes_only_the_name(
 
 @pytest.mark.rows(30)
 @pytest.mark.parametrize("case", HOSTILE, ids=lambda case: case.name)
-def test_hostile_specs_are_edited_correctly_or_unchanged(
+def test_rename_and_remove_edit_hostile_specs_correctly_or_not_at_all(
     case: Path, tmp_path: Path, time_limit: None
 ) -> None:
     project = Project(tmp_path / "project")

@@ -18,7 +18,9 @@ def repo(notes: Project) -> Project:
     return notes
 
 
-def test_announced_tool_is_removed_and_names_reserved(repo: Project) -> None:
+def test_remove_command_removes_a_deprecated_tool_and_reserves_its_names(
+    repo: Project,
+) -> None:
     repo.edit(
         "specs/toy/store_note.yaml",
         "replacement: find_note}",
@@ -71,7 +73,7 @@ def test_announced_tool_is_removed_and_names_reserved(repo: Project) -> None:
         ),
     ],
 )
-def test_removal_without_passed_date_requires_without_notice(
+def test_remove_command_before_the_announced_date_requires_without_notice(
     repo: Project, deprecated: str, message: str
 ) -> None:
     spec = "specs/toy/store_note.yaml"
@@ -89,14 +91,14 @@ def test_removal_without_passed_date_requires_without_notice(
     )
 
 
-def test_draft_is_removed_without_announcement(repo: Project) -> None:
+def test_remove_command_removes_a_draft_tool_without_deprecation(repo: Project) -> None:
     old = 'deprecated: {since: "2020-01-01", replacement: find_note}\n'
     repo.edit("specs/toy/store_note.yaml", old, "stability: draft\n")
     run_git(repo.root, "add", ".")
     run_command(repo, "remove", "store_note")
 
 
-def test_mentions_in_scanned_files_are_listed_once(repo: Project) -> None:
+def test_remove_and_rename_list_mentions_in_scanned_files_once(repo: Project) -> None:
     with (repo.root / "toolcast.yaml").open("a") as stream:
         stream.write("scan: [AGENTS.md, handlers]\n")
     repo.write("AGENTS.md", "Then store_note.\n")
@@ -107,7 +109,8 @@ def test_mentions_in_scanned_files_are_listed_once(repo: Project) -> None:
     assert output.count("handlers/toy.py:7:") == 1
 
 
-def test_removing_a_mentioned_tool_is_rejected(repo: Project) -> None:
+def test_remove_command_rejects_a_tool_that_other_specs_mention(repo: Project) -> None:
+    """The option `--ignore-mentions` removes it nevertheless."""
     output = run_rejected(repo, 1, "remove", "find_note", "--without-notice")
     assert (
         "`find_note` is the replacement of deprecated tools:\n  specs/toy/store_note.yaml:10"
@@ -133,7 +136,9 @@ def test_removing_a_mentioned_tool_is_rejected(repo: Project) -> None:
     assert "`handlers.toy:find_note` is no longer the handler of a tool" in output
 
 
-def test_removing_an_uncommitted_spec_requires_force(repo: Project) -> None:
+def test_remove_command_requires_force_for_a_spec_that_git_cannot_restore(
+    repo: Project,
+) -> None:
     repo.edit("specs/toy/store_note.yaml", "Stores a note.", "Stores one note.")
     output = run_rejected(repo, 1, "remove", "store_note", "--without-notice")
     assert "git cannot restore specs/toy/store_note.yaml" in output
@@ -141,7 +146,9 @@ def test_removing_an_uncommitted_spec_requires_force(repo: Project) -> None:
     run_command(repo, "remove", "store_note", "--without-notice", "--force")
 
 
-def test_removed_name_is_reserved_at_run_time(repo: Project) -> None:
+def test_name_of_a_removed_tool_is_reserved_in_the_generated_registry(
+    repo: Project,
+) -> None:
     with (repo.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("mcp_servers: {far: {command: far, allow: [other_tool]}}\n")
     run_command(repo, "remove", "store_note", "--without-notice")

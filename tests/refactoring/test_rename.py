@@ -30,7 +30,9 @@ def diff_files(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
     return rows
 
 
-def test_rename_edits_every_reference_and_text(notes: Project) -> None:
+def test_rename_edits_every_reference_and_text_with_the_tool_name(
+    notes: Project,
+) -> None:
     before = read_files(notes.root)
     run_command(notes, "rename", "find_note", "search")
     after = read_files(notes.root)
@@ -69,7 +71,9 @@ def test_rename_edits_every_reference_and_text(notes: Project) -> None:
     ]
 
 
-def test_unchanged_mentions_are_listed_with_locations(notes: Project) -> None:
+def test_rename_lists_mentions_in_comments_and_code_with_locations(
+    notes: Project,
+) -> None:
     output = run_command(notes, "rename", "find_note", "search")
     left = output.partition("Not changed, for you to review:\n")[2].partition("\n\n")[0]
     assert left.splitlines() == [
@@ -81,7 +85,7 @@ def test_unchanged_mentions_are_listed_with_locations(notes: Project) -> None:
     ]
 
 
-def test_dry_run_prints_a_diff_that_git_can_apply(notes: Project) -> None:
+def test_rename_dry_run_prints_a_diff_that_git_can_apply(notes: Project) -> None:
     before = read_files(notes.root)
     arguments = ("rename", "find_note", "search", "--handler")
     diff = run_command(notes, *arguments, "--dry-run")
@@ -94,7 +98,7 @@ def test_dry_run_prints_a_diff_that_git_can_apply(notes: Project) -> None:
     assert read_files(other) == read_files(notes.root)
 
 
-def test_successive_renames_record_every_previous_name(notes: Project) -> None:
+def test_successive_tool_renames_record_every_previous_name(notes: Project) -> None:
     for old, new in (("find_note", "b_c"), ("b_c", "c_d"), ("c_d", "e_f")):
         run_command(notes, "rename", old, new)
     text = (notes.root / "specs/toy/e_f.yaml").read_text()
@@ -122,7 +126,7 @@ def test_successive_renames_record_every_previous_name(notes: Project) -> None:
         ("a" * 129, 2, "is not a valid tool name"),
     ],
 )
-def test_invalid_or_used_name_is_rejected(
+def test_rename_to_an_invalid_used_or_reserved_tool_name_is_rejected(
     notes: Project, new: str, code: int, message: str
 ) -> None:
     notes.edit(
@@ -136,7 +140,7 @@ def test_invalid_or_used_name_is_rejected(
     assert message in run_rejected(notes, code, "rename", "--", "find_note", new)
 
 
-def test_name_previously_used_by_another_tool_is_rejected(notes: Project) -> None:
+def test_rename_to_a_previous_name_of_another_tool_is_rejected(notes: Project) -> None:
     run_command(notes, "rename", "find_note", "other_note")
     output = run_rejected(notes, 1, "rename", "store_note", "find_note")
     assert "`find_note` is a previous name of the tool `other_note`" in output
@@ -149,7 +153,7 @@ def test_name_previously_used_by_another_tool_is_rejected(notes: Project) -> Non
         ("old_note", "use the tool's current name `store_note`"),
     ],
 )
-def test_unknown_tool_name_suggests_the_current_one(
+def test_rename_of_an_unknown_or_previous_tool_name_suggests_the_current_one(
     notes: Project, old: str, message: str
 ) -> None:
     notes.edit(
@@ -158,7 +162,7 @@ def test_unknown_tool_name_suggests_the_current_one(
     assert message in run_rejected(notes, 2, "rename", old, "x")
 
 
-def test_tool_can_be_qualified_by_its_toolset(notes: Project) -> None:
+def test_rename_accepts_a_tool_name_qualified_by_its_toolset(notes: Project) -> None:
     run_command(notes, "rename", "toy/find_note", "search")
     assert "specs/toy/search.yaml" in read_files(notes.root)
     assert "no toolset `others`" in run_rejected(
@@ -166,7 +170,9 @@ def test_tool_can_be_qualified_by_its_toolset(notes: Project) -> None:
     )
 
 
-def test_ambiguous_name_requires_the_toolset_option(notes: Project) -> None:
+def test_rename_of_a_tool_name_in_two_toolsets_requires_the_toolset_option(
+    notes: Project,
+) -> None:
     other = notes.root / "specs/other"
     shutil.copy(other / "ping.yaml", notes.root / "specs/toy/ping.yaml")
     notes.edit("specs/other/toolset.yaml", "is text.", "is text, as ping's.")
@@ -177,7 +183,9 @@ def test_ambiguous_name_requires_the_toolset_option(notes: Project) -> None:
     assert "ping's" in (other / "toolset.yaml").read_text()
 
 
-def test_mentions_that_could_mean_another_tool_are_listed(notes: Project) -> None:
+def test_rename_lists_mentions_that_could_mean_a_tool_of_another_toolset(
+    notes: Project,
+) -> None:
     for name in ("second", "third"):
         instructions = "instructions: Call find_note.\n" if name == "third" else ""
         begin = f"name: {name}\ntitle: More\nhandlers: handlers\n"
@@ -194,7 +202,7 @@ def test_mentions_that_could_mean_another_tool_are_listed(notes: Project) -> Non
     assert "specs/second" not in output
 
 
-def test_mentions_that_could_mean_a_parameter_are_listed(notes: Project) -> None:
+def test_rename_lists_mentions_that_could_mean_a_parameter(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "    words:", "    find_note:")
     output = run_command(notes, "rename", "find_note", "search")
     assert "specs/toy/toolset.yaml:4:26: instructions: Begin with find_note." in output
@@ -202,7 +210,7 @@ def test_mentions_that_could_mean_a_parameter_are_listed(notes: Project) -> None
     assert "    find_note: {type" in (notes.root / "specs/toy/search.yaml").read_text()
 
 
-def test_name_that_is_a_common_word_is_edited_only_as_a_tool_name(
+def test_rename_of_a_tool_named_like_a_common_word_does_not_edit_the_word(
     make_project: Callable[..., Project],
 ) -> None:
     spec = "summary: {}\nparameters: {{type: object}}\n"
@@ -220,13 +228,15 @@ def test_name_that_is_a_common_word_is_edited_only_as_a_tool_name(
     run_command(project, "generate")
 
 
-def test_name_inside_a_path_is_listed_and_not_edited(notes: Project) -> None:
+def test_rename_lists_a_tool_name_inside_a_path_and_does_not_edit_it(
+    notes: Project,
+) -> None:
     notes.edit("specs/toy/find_note.yaml", "Finds notes.", "Finds docs/find_note.md.")
     output = run_command(notes, "rename", "find_note", "search")
     assert "specs/toy/search.yaml:4:21: summary: Finds docs/find_note.md." in output
 
 
-def test_clients_override_file_is_edited(notes: Project) -> None:
+def test_rename_edits_the_clients_override_file(notes: Project) -> None:
     with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("clients_override: conf/clients.json\n")
     notes.write("conf/clients.json", '{"desk": {"allow": ["find_note"]}}\n')
@@ -235,7 +245,9 @@ def test_clients_override_file_is_edited(notes: Project) -> None:
     assert override == '{"desk": {"allow": ["search"]}}\n'
 
 
-def test_acceptances_are_edited(notes: Project) -> None:
+def test_rename_edits_the_tool_in_accepted_changes_of_toolcast_accept_yaml(
+    notes: Project,
+) -> None:
     entry = "  - {{rule: tool/removed, {}, reason: So be it.}}\n"
     targets = ("tool: find_note", "tool: find_note, toolset: toy")
     other = entry.format("tool: find_note, toolset: other")
@@ -246,7 +258,7 @@ def test_acceptances_are_edited(notes: Project) -> None:
     assert file.read_text() == renamed
 
 
-def test_selection_cases_are_edited_by_rename_and_removal(notes: Project) -> None:
+def test_rename_and_remove_edit_tool_selection_cases(notes: Project) -> None:
     with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write(
             "cases:\n"
@@ -289,7 +301,9 @@ old\r
 <!-- /toolcast -->"""
 
 
-def test_document_markers_are_edited_and_listed_by_removal(notes: Project) -> None:
+def test_rename_edits_and_remove_lists_toolcast_markers_in_markdown_documents(
+    notes: Project,
+) -> None:
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("documents: [docs/tools.md]\n")
     document = notes.root / "docs/tools.md"
@@ -307,7 +321,9 @@ def test_document_markers_are_edited_and_listed_by_removal(notes: Project) -> No
     assert "  docs/tools.md:9:1: <!-- toolcast: parameters toy search -->" in output
 
 
-def test_imports_from_the_generated_module_are_listed(notes: Project) -> None:
+def test_rename_lists_handler_imports_from_the_generated_module_of_the_tool(
+    notes: Project,
+) -> None:
     """Generated modules of types are named after their tool."""
     code = (
         "from generated.toy.tools.find_note import FindNoteArguments\n"
@@ -321,7 +337,7 @@ def test_imports_from_the_generated_module_are_listed(notes: Project) -> None:
     assert lines == [f"  handlers/more/typed.py:{line}:1" for line in (1, 2, 4)]
 
 
-def test_rename_with_spec_errors_is_rejected(notes: Project) -> None:
+def test_rename_in_a_project_with_spec_errors_is_rejected(notes: Project) -> None:
     notes.edit("specs/other/ping.yaml", "summary:", "sumary:")
     assert "did you mean `summary`" in run_rejected(
         notes, 1, "rename", "find_note", "search"
@@ -341,13 +357,15 @@ def test_rename_that_causes_a_spec_error_is_rejected(notes: Project) -> None:
     assert "error: the specs would have the errors above after this change\n" in output
 
 
-def test_rename_ignores_an_existing_handler_error(notes: Project) -> None:
+def test_rename_succeeds_if_the_handler_function_of_the_tool_is_missing(
+    notes: Project,
+) -> None:
     notes.edit("specs/toy/find_note.yaml", "toy:find_note", "toy:find_note_gone")
     run_command(notes, "rename", "find_note", "search")
 
 
 @pytest.mark.parametrize("kind", ["link", "folder of links", "existing pipe"])
-def test_symbolic_link_or_pipe_is_rejected(
+def test_rename_of_a_spec_with_a_symlink_or_pipe_in_its_paths_is_rejected(
     notes: Project, outside: os.PathLike[str], kind: str
 ) -> None:
     spec = notes.root / "specs/toy/find_note.yaml"
@@ -367,7 +385,7 @@ def test_symbolic_link_or_pipe_is_rejected(
     assert message in run_rejected(notes, 1, "rename", "find_note", "search")
 
 
-def test_failed_write_restores_every_file(
+def test_rename_with_a_failed_write_restores_every_file(
     notes: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from toolcast_runtime.core.safe_folder import Folder
@@ -385,14 +403,14 @@ def test_failed_write_restores_every_file(
     assert "No space left on device; nothing was written" in output
 
 
-def test_rename_can_change_only_letter_case(notes: Project) -> None:
+def test_rename_can_change_only_the_letter_case_of_a_tool_name(notes: Project) -> None:
     run_command(notes, "rename", "find_note", "Find_Note")
     assert (notes.root / "specs/toy/Find_Note.yaml").exists()
     assert not (notes.root / "specs/toy/find_note.yaml").exists()
 
 
 @pytest.mark.parametrize("name", ["toolset", "Toolset"])
-def test_toolset_as_tool_name_is_rejected(notes: Project, name: str) -> None:
+def test_rename_of_a_tool_to_toolset_is_rejected(notes: Project, name: str) -> None:
     """Specs named `toolset` would be read as the toolset's file."""
     notes.write(
         "specs/other/pong.yaml", "name: pong\nsummary: Answers.\nparameters: {}\n"
@@ -401,13 +419,15 @@ def test_toolset_as_tool_name_is_rejected(notes: Project, name: str) -> None:
     assert f"`{name}.yaml` is a file of the toolset itself" in output
 
 
-def test_read_only_file_is_rejected(notes: Project) -> None:
+def test_rename_that_would_edit_a_read_only_file_is_rejected(notes: Project) -> None:
     (notes.root / "specs/toy/toolset.yaml").chmod(0o444)
     output = run_rejected(notes, 1, "rename", "find_note", "search")
     assert "specs/toy/toolset.yaml is read-only" in output
 
 
-def test_name_that_is_a_common_word_is_quoted_in_prose(notes: Project) -> None:
+def test_rename_to_a_common_word_puts_the_new_name_in_backticks_in_prose(
+    notes: Project,
+) -> None:
     notes.write(
         "specs/toy/more.yaml",
         """\
@@ -440,7 +460,8 @@ parameters: {type: object}
 """
 
 
-def test_client_prefix_is_edited_and_other_letter_case_listed(notes: Project) -> None:
+def test_rename_edits_names_with_an_mcp_client_prefix(notes: Project) -> None:
+    """The name in another letter case, and names in scanned files, are listed."""
     notes.write("AGENTS.md", "Allow mcp__toy__find_note.\n")
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("scan: [AGENTS.md]\n")

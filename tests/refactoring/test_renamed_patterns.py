@@ -9,7 +9,7 @@ from tests.conftest import Project
 from .conftest import run_command
 
 
-def test_patterns_that_start_or_stop_matching_are_listed(
+def test_rename_lists_client_patterns_that_start_or_stop_matching_the_tool(
     make_project: Callable[..., Project],
 ) -> None:
     spec = "summary: Find a note by its words.\nparameters: {type: object}\n"

@@ -50,11 +50,13 @@ def replace_name(spec: SpecText) -> None:
         ("--- # begins\nname: old\n...\n", "--- # begins\nname: new\n...\n"),
     ],
 )
-def test_renaming_preserves_quotes_and_comments(before: str, after: str) -> None:
+def test_tool_rename_in_yaml_preserves_quotes_and_comments(
+    before: str, after: str
+) -> None:
     assert_edited(before, after, rename_tool)
 
 
-def test_name_that_yaml_reads_as_another_type_is_quoted() -> None:
+def test_new_tool_name_that_yaml_reads_as_another_type_is_quoted() -> None:
     for name in ("no", "1.5", "0x1", "null", "2024-01-01"):
         after = apply_edits("name: old\n", lambda s, n=name: s.set_name(("name",), n))
         assert after == f'name: "{name}"\n'.encode()
@@ -76,11 +78,13 @@ def test_name_that_yaml_reads_as_another_type_is_quoted() -> None:
         ('text: "Call old_\\\n  name."\n', 'text: "Call new_name."\n'),
     ],
 )
-def test_replacing_a_word_preserves_style_and_lines(before: str, after: str) -> None:
+def test_replacing_a_word_in_a_yaml_string_preserves_style_and_lines(
+    before: str, after: str
+) -> None:
     assert_edited(before, after, replace_name)
 
 
-def test_windows_line_ends_and_byte_order_mark_are_preserved() -> None:
+def test_yaml_edit_preserves_windows_line_ends_and_byte_order_mark() -> None:
     data = b"\xef\xbb\xbfname: old\r\ntext: |\r\n  old_name\r\nlast: 1"
     after = apply_edits(
         data,
@@ -110,7 +114,9 @@ def test_windows_line_ends_and_byte_order_mark_are_preserved() -> None:
         ("z: 1\nlist:\n  - a", "z: 1\nlist:\n  - a\n  - c"),
     ],
 )
-def test_appended_item_has_the_list_style(before: str, after: str) -> None:
+def test_item_appended_to_a_yaml_list_has_the_style_of_the_list(
+    before: str, after: str
+) -> None:
     assert_edited(before, after, lambda s: s.append_item(("list",), "c"))
 
 
@@ -126,14 +132,16 @@ def test_appended_item_has_the_list_style(before: str, after: str) -> None:
         ("list:\n  # of b\n  - b\nz: 1\n", "list: []\nz: 1\n"),
     ],
 )
-def test_removed_item_loses_its_comma_or_line(before: str, after: str) -> None:
+def test_item_removed_from_a_yaml_list_is_removed_with_its_comma_or_line(
+    before: str, after: str
+) -> None:
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), spec.source.tree["list"].index("b"))
 
     assert_edited(before, after, remove)
 
 
-def test_inserted_object_has_block_or_flow_style() -> None:
+def test_object_inserted_into_yaml_has_the_block_or_flow_style_of_its_parent() -> None:
     entry = {"name": "old", "reason": "It: is `gone`."}
     assert_edited(
         """\
@@ -170,11 +178,13 @@ def test_inserted_object_has_block_or_flow_style() -> None:
         ("a:\nz: 1\n", "a:\nb: c\nz: 1\n"),
     ],
 )
-def test_key_is_inserted_directly_after_a_value(before: str, after: str) -> None:
+def test_yaml_key_is_inserted_directly_after_the_value_of_another_key(
+    before: str, after: str
+) -> None:
     assert_edited(before, after, lambda s: s.insert_key(("a",), "b", "c"))
 
 
-def test_several_items_are_removed_in_one_edit() -> None:
+def test_several_yaml_list_items_are_removed_in_one_edit() -> None:
     def remove(spec: SpecText) -> None:
         for index in (1, 2):
             spec.remove_item(("list",), index)
@@ -184,7 +194,7 @@ def test_several_items_are_removed_in_one_edit() -> None:
     assert_edited("list:\n- a\n- b\n- c\n", "list:\n- a\n", remove)
 
 
-def test_edit_paths_refer_to_the_original_file() -> None:
+def test_yaml_edit_paths_refer_to_the_original_file() -> None:
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), 0)
         spec.remove_item(("list", 1, "of"), 1)
@@ -205,7 +215,9 @@ def test_edit_paths_refer_to_the_original_file() -> None:
         "name: old\nlist:\n  -\n    b\n  - a\n",
     ],
 )
-def test_unusual_layout_is_edited_correctly_or_rejected(text: str) -> None:
+def test_yaml_list_with_unusual_layout_is_edited_correctly_or_rejected(
+    text: str,
+) -> None:
 
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), len(spec.source.tree["list"]) - 1)
@@ -228,7 +240,9 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=12), st.sampled_from(["|", ">-", "'", '"', ""]))
-def test_text_in_any_style_is_edited_correctly(words: list[str], style: str) -> None:
+def test_word_in_a_yaml_string_of_any_style_is_replaced_correctly(
+    words: list[str], style: str
+) -> None:
     body = "".join(words)
     if style in ("|", ">-"):
         raw = f"{style}\n" + "".join(f"  {row}\n" for row in body.split("\n"))

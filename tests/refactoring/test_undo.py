@@ -8,7 +8,9 @@ from tests.git_command import run_git
 from .conftest import read_files, run_command
 
 
-def test_reverted_rename_restores_files_if_not_in_git(notes: Project) -> None:
+def test_reverted_tool_rename_restores_all_files_if_git_lacks_the_new_name(
+    notes: Project,
+) -> None:
     for words in (["init", "-q"], ["add", "."]):
         run_git(notes.root, *words)
     before = read_files(notes.root)
@@ -26,7 +28,7 @@ def test_reverted_rename_restores_files_if_not_in_git(notes: Project) -> None:
     assert "renamed_from: [look_up]\n" in spec
 
 
-def test_reverted_rename_preserves_earlier_previous_names(notes: Project) -> None:
+def test_reverted_tool_rename_preserves_names_recorded_before(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [a_b]")
     for words in (["init", "-q"], ["add", "."]):
         run_git(notes.root, *words)
@@ -36,7 +38,9 @@ def test_reverted_rename_preserves_earlier_previous_names(notes: Project) -> Non
     assert read_files(notes.root) == before
 
 
-def test_previous_name_in_git_is_preserved_by_a_reverted_rename(notes: Project) -> None:
+def test_reverted_tool_rename_preserves_a_previous_name_that_git_has(
+    notes: Project,
+) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [look_up]")
     for words in (["init", "-q"], ["add", "."]):
         run_git(notes.root, *words)
