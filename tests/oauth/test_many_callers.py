@@ -141,7 +141,7 @@ def test_mcp_server_answers_valid_tokens_during_a_flood_of_bad_tokens(
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="it counts descriptors in /proc")
 @pytest.mark.timeout(240)
-def test_mcp_server_answers_plain_tokens_while_the_oauth_issuer_hangs(
+def test_mcp_server_answers_plain_bearer_tokens_while_the_oauth_issuer_hangs(
     tmp_path: Path,
 ) -> None:
     """Health requests get 200 too, and unknown tokens 503 with a retry time."""

@@ -1,4 +1,4 @@
-"""The stamp of a run: repeats the outcome of an unchanged project, and detects changes."""
+"""The stored outcome of `generate`: repeated if nothing changed, and ignored otherwise."""
 
 from __future__ import annotations
 

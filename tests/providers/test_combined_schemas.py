@@ -1,4 +1,4 @@
-"""Merged schemas, and alternatives that exclude each other."""
+"""Merged JSON schemas, and schema alternatives that exclude each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Renames that are reverted before and after git has the files."""
+"""Tool renames that are reverted before or after git has the new name."""
 
 from __future__ import annotations
 
