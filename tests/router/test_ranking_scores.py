@@ -1,4 +1,4 @@
-"""Scores of the lexical ranking: weight of each word, limits and selection thresholds."""
+"""Scores of the lexical router: weight of each word, limits and selection thresholds."""
 
 from __future__ import annotations
 

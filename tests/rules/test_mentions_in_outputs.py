@@ -1,4 +1,4 @@
-"""Search for retired names in outputs: no file with a name is skipped."""
+"""Search for retired tool names in generated files: no file with a name is skipped."""
 
 from __future__ import annotations
 

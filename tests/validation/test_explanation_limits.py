@@ -1,4 +1,4 @@
-"""Limits of explanations: all problems, only the first, or a fixed sentence."""
+"""Limits of explained schema problems: all, only the first, or a fixed sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References with characters that URIs do not allow: resolved, and listed verbatim."""
+"""JSON Schema `$ref` with characters that URIs forbid: resolved, listed verbatim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References resolved by every rule of a dialect, and only inside the schema."""
+"""JSON Schema `$ref` resolved by the rules of a dialect, only inside the schema."""
 
 from __future__ import annotations
 
