@@ -31,7 +31,7 @@ def route_messages(part: bool | None) -> list[tuple[object, object]]:
     ]
 
 
-def test_at_least_150_messages_are_labeled_with_existing_tools() -> None:
+def test_at_least_150_router_test_messages_are_labeled_with_existing_tools() -> None:
     """They cover nine tenths of each catalog."""
     messages = read_messages()
     assert len({message.text for message in messages}) >= 150
@@ -45,7 +45,9 @@ def test_at_least_150_messages_are_labeled_with_existing_tools() -> None:
 
 
 @pytest.mark.parametrize("part", [None, True, False], ids=["all", "held-out", "tuned"])
-def test_required_tool_selection_rate_is_at_least_95_percent(part: bool | None) -> None:
+def test_lexical_router_selects_all_required_tools_for_95_percent_of_labeled_messages(
+    part: bool | None,
+) -> None:
     """At most a third of the tools is selected on average."""
     results = measure_routes(route_messages(part), TOOLS)
     assert results.complete >= 0.95, results.missed
@@ -53,7 +55,7 @@ def test_required_tool_selection_rate_is_at_least_95_percent(part: bool | None) 
 
 
 @pytest.mark.parametrize("catalog", sorted(TOOLS))
-def test_required_tool_selection_rate_per_catalog_is_at_least_93_percent(
+def test_lexical_router_selects_all_required_tools_for_93_percent_in_each_catalog(
     catalog: str,
 ) -> None:
     """At most 40 percent of its tools are selected on average."""
@@ -77,7 +79,7 @@ THRESHOLDS = {
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_expected_tool_rank_rates_reach_the_thresholds_for_real_servers(
+def test_lexical_ranking_of_expected_tools_reaches_the_rates_for_real_mcp_servers(
     kind: str, part: str
 ) -> None:
     """Rates are for the first 1, 3 and 5 tools and for the selected tools."""
@@ -91,7 +93,7 @@ def test_expected_tool_rank_rates_reach_the_thresholds_for_real_servers(
     assert results.selected_tools <= selected_tools
 
 
-def test_message_sets_have_120_messages_each_labeled_with_existing_tools() -> None:
+def test_router_message_sets_have_120_messages_labeled_with_existing_tools() -> None:
     for kind in KINDS:
         assert len({message.text for message in read_message_set(kind)}) >= 120
         for message in read_message_set(kind):
@@ -99,7 +101,7 @@ def test_message_sets_have_120_messages_each_labeled_with_existing_tools() -> No
             assert message.expected <= names, message
 
 
-def test_exact_word_ranks_above_its_inflection() -> None:
+def test_lexical_router_ranks_exact_word_above_its_inflection() -> None:
     plural = RoutedTool("list", "Lists all commits of a branch.")
     singular = RoutedTool("show", "Shows one commit of a branch.")
     index = get_ranking((plural, singular))
@@ -107,12 +109,12 @@ def test_exact_word_ranks_above_its_inflection() -> None:
     assert list(index.route("commit of the branch").scores) == ["show", "list"]
 
 
-def test_tools_with_equal_scores_keep_the_catalog_order() -> None:
+def test_lexical_router_keeps_the_catalog_order_of_tools_with_equal_scores() -> None:
     twins = [RoutedTool(name, "Rings a bell.") for name in ("b", "c", "a")]
     assert list(get_ranking(twins).route("ring the bell").scores) == ["b", "c", "a"]
 
 
-def test_precise_message_selects_fewer_tools_than_a_vague_one() -> None:
+def test_lexical_router_selects_fewer_tools_for_precise_than_vague_message() -> None:
     tools = (
         RoutedTool("delete_page", "Deletes a page of the wiki for good."),
         RoutedTool("move_page", "Moves a page of the wiki."),
@@ -124,7 +126,8 @@ def test_precise_message_selects_fewer_tools_than_a_vague_one() -> None:
     assert set(precise.names) < set(vague.names)
 
 
-def test_common_term_selects_no_tools_next_to_a_specific_term() -> None:
+def test_common_term_in_a_message_selects_no_tools_next_to_a_specific_term() -> None:
+    """Message "list my notes" selects only the tool `notes`; "list" selects all tools."""
     tools = [
         RoutedTool(f"{n}s", f"List and keep {n}s.") for n in ("note", "file", "task")
     ]
@@ -133,7 +136,7 @@ def test_common_term_selects_no_tools_next_to_a_specific_term() -> None:
     assert index.route("list").names == ("notes", "files", "tasks")
 
 
-def test_tool_score_is_the_sum_over_its_term_evidence() -> None:
+def test_lexical_router_score_of_a_tool_is_the_sum_over_message_terms() -> None:
     index = get_ranking((NOTE, LAMP, MAIL))
     evidence = index.evidence("please switch the lamps off, xyzzy")
     assert list(evidence) == ["switch", "lamps", "xyzzy"]
@@ -143,7 +146,7 @@ def test_tool_score_is_the_sum_over_its_term_evidence() -> None:
     assert scores["lamp"] == pytest.approx(total)
 
 
-def test_words_match_by_stem_and_by_tool_and_parameter_name_parts() -> None:
+def test_lexical_router_matches_words_by_stem_and_tool_or_parameter_name_part() -> None:
     index = get_ranking((NOTE, LAMP, MAIL))
     assert index.route("Storing notes is what I want").names == ("take_note",)
     assert index.route("lamps").names == ("lamp",)
@@ -165,7 +168,7 @@ def test_words_match_by_stem_and_by_tool_and_parameter_name_parts() -> None:
         ("Draws a boxplot.", "box plot of salaries"),
     ],
 )
-def test_terms_match_in_any_script_and_as_compounds_or_separately(
+def test_lexical_router_matches_terms_in_any_script_and_compounds_with_their_parts(
     summary: str, message: str
 ) -> None:
     expected = RoutedTool("expected", summary)
@@ -173,7 +176,7 @@ def test_terms_match_in_any_script_and_as_compounds_or_separately(
     assert next(iter(scores), "") == "expected"
 
 
-def test_long_message_is_ranked_by_its_start_and_end() -> None:
+def test_lexical_router_ranks_tools_by_the_start_and_end_of_a_long_message() -> None:
     pasted = " ".join(f"pasted{number}" for number in range(5000))
     index = get_ranking((NOTE, LAMP, MAIL))
     for message in (f"lamp: {pasted}", f"{pasted} and that was the lamp"):
@@ -199,7 +202,7 @@ def list_own_tools() -> list[RoutedTool]:
         ("Turn the lights off", {"smarthome"}),
     ],
 )
-def test_clear_message_selects_its_tools_and_at_most_half_the_catalog(
+def test_lexical_router_selects_expected_tools_and_at_most_half_for_a_clear_message(
     message: str, names: set[str], tools: list[RoutedTool]
 ) -> None:
     route = get_ranking(tools).route(message)
@@ -219,7 +222,9 @@ def test_clear_message_selects_its_tools_and_at_most_half_the_catalog(
     ],
 )
 @pytest.mark.parametrize("catalog", sorted(TOOLS))
-def test_greeting_selects_no_tool(message: str, catalog: str) -> None:
+def test_lexical_router_selects_no_tool_for_a_greeting(
+    message: str, catalog: str
+) -> None:
     assert get_ranking(TOOLS[catalog]).route(message) == Route(())
 
 
@@ -235,7 +240,9 @@ def test_greeting_selects_no_tool(message: str, catalog: str) -> None:
         "hi " * 99,
     ],
 )
-def test_message_that_could_be_a_reply_selects_all_tools(message: str) -> None:
+def test_lexical_router_selects_all_tools_for_a_message_that_could_be_a_reply(
+    message: str,
+) -> None:
     tools = TOOLS["kirishima"]
     assert len(get_ranking(tools).route(message).names) == len(tools)
 
@@ -255,14 +262,16 @@ def test_message_that_could_be_a_reply_selects_all_tools(message: str) -> None:
         "xyzzy " * 100_000,
     ],
 )
-async def test_message_without_known_terms_selects_all_tools(message: str) -> None:
+async def test_lexical_router_selects_all_tools_for_a_message_without_known_terms(
+    message: str,
+) -> None:
     route = await Router().route(message, (NOTE, LAMP, MAIL))
     if "lamp" not in message:
         assert route.names == ("take_note", "lamp", "sendMail")
         assert route.doubt
 
 
-async def test_earlier_messages_count_less_than_the_current_one() -> None:
+async def test_lexical_router_weights_earlier_messages_below_the_current_one() -> None:
     tools = (NOTE, LAMP, MAIL)
     route = await Router().route(
         "Switch it off, the lamp", tools, ["a note", "a letter"]
@@ -270,9 +279,7 @@ async def test_earlier_messages_count_less_than_the_current_one() -> None:
     assert route.names == ("lamp",)
 
 
-async def test_huge_or_deeply_nested_tool_definitions_do_not_break_the_ranking() -> (
-    None
-):
+async def test_lexical_router_accepts_huge_and_deeply_nested_definitions() -> None:
     loud = RoutedTool("loud", "lamp " * 1_000_000, parameters={"properties": ["x"]})
     deep: dict[str, object] = {}
     for _ in range(100_000):
@@ -283,5 +290,5 @@ async def test_huge_or_deeply_nested_tool_definitions_do_not_break_the_ranking()
     assert "lamp" in route.names
 
 
-async def test_empty_catalog_selects_no_tool() -> None:
+async def test_lexical_router_selects_no_tool_from_an_empty_catalog() -> None:
     assert (await Router().route("hello", ())).names == ()

@@ -1,4 +1,4 @@
-"""Scores of the lexical ranking: weight of each word, limits and selection thresholds."""
+"""Scores of the lexical router: weight of each word, limits and selection thresholds."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def compute_rarity(tools: int, found: int) -> float:
         ("brass", "bell", 1),
     ],
 )
-def test_term_score_depends_on_the_field_that_contains_it(
+def test_lexical_router_score_of_a_term_depends_on_the_tool_field_that_contains_it(
     word: str, tool: str, count: float
 ) -> None:
     """BM25: the score is lower in long text and higher if few tools have the word."""
@@ -56,7 +56,7 @@ def test_term_score_depends_on_the_field_that_contains_it(
     assert get_evidence([LAMP, BELL], word) == {word: {tool: pytest.approx(score)}}
 
 
-def test_term_in_all_tools_scores_less_than_a_rare_term() -> None:
+def test_term_in_all_tools_scores_less_than_a_rare_term_in_the_lexical_router() -> None:
     tools = [RoutedTool(f"{name} light") for name in ("red", "blue", "white")]
     found = get_evidence(tools, "red light")
     part = 3 / (3 + 1.2)
@@ -98,20 +98,21 @@ def measure_term_weight(word: str, name: str) -> float:
         ("mailbox", "mail", 0.0),
     ],
 )
-def test_inflections_score_0_6_and_prefixes_0_3_compared_to_the_exact_term(
+def test_lexical_router_scores_inflections_0_6_and_prefixes_0_3_of_the_exact_term(
     word: str, name: str, part: float
 ) -> None:
     assert measure_term_weight(word, name) == pytest.approx(part)
 
 
-def test_compound_scores_the_sum_over_its_two_parts_if_a_tool_has_both() -> None:
+def test_lexical_router_scores_compound_as_sum_over_parts_if_a_tool_has_both() -> None:
     index = get_ranking([RoutedTool("one", "flow chart"), RoutedTool("two", "flow")])
     parts = index.evidence("flow chart")
     whole = index.evidence("flowchart")["flowchart"]
     assert whole == {"one": pytest.approx(parts["flow"]["one"] + parts["chart"]["one"])}
 
 
-def test_compounds_inflections_and_prefixes_scale_a_low_parameter_score() -> None:
+def test_lexical_router_scales_parameter_name_score_for_inexact_matches() -> None:
+    """Factors: 2 for a compound of two names, 0.6 for an inflection, 0.3 for a prefix."""
     schema: Any = {
         "properties": {"flow": {}, "chart": {}, "commits": {}, "repository": {}}
     }
@@ -133,14 +134,14 @@ def test_compounds_inflections_and_prefixes_scale_a_low_parameter_score() -> Non
         ("box plot", "boxplot", True),
     ],
 )
-def test_compound_parts_need_three_characters(
+def test_lexical_router_splits_compounds_only_into_parts_of_three_characters_or_more(
     word: str, text: str, is_found: bool
 ) -> None:
     found = get_evidence([RoutedTool("a", text), BELL], word)
     assert any(found.values()) is is_found
 
 
-def test_prefix_matches_at_most_50_terms() -> None:
+def test_prefix_in_a_message_matches_at_most_50_terms_of_the_lexical_router() -> None:
     words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}q" for n in range(51)]
     tools = [RoutedTool(word) for word in words]
     assert len(get_evidence(tools, "word")["word"]) == 50
@@ -150,7 +151,7 @@ def test_prefix_matches_at_most_50_terms() -> None:
     ("word", "is_read"),
     [("x", False), ("xy", True), ("x" * 40, True), ("x" * 41, False), ("123", False)],
 )
-def test_only_terms_with_2_to_40_characters_are_indexed(
+def test_lexical_router_indexes_only_terms_with_2_to_40_characters(
     word: str, is_read: bool
 ) -> None:
     assert (word in get_evidence([RoutedTool(f"a {word}")], word)) is is_read
@@ -163,14 +164,14 @@ def make_nested_schema(levels: int) -> dict[str, Any]:
     return schema
 
 
-def test_parameters_are_indexed_four_levels_deep() -> None:
+def test_lexical_router_indexes_tool_parameters_down_to_four_levels() -> None:
     tool = RoutedTool("tool", parameters=make_nested_schema(5))
     found = get_evidence([tool], "level4deep level5deep")
     assert found["level4deep"] and not found["level5deep"]
 
 
 @pytest.mark.parametrize(("count", "missing"), [(60, 0), (61, 1), (80, 20)])
-def test_only_first_and_last_30_terms_count_in_a_message_over_60_terms(
+def test_lexical_router_uses_first_and_last_30_terms_of_a_message_over_60_terms(
     count: int, missing: int
 ) -> None:
     words = [f"wort{n}x" for n in range(count)]
@@ -178,7 +179,7 @@ def test_only_first_and_last_30_terms_count_in_a_message_over_60_terms(
     assert list(get_evidence([BELL], " ".join(words))) == expected
 
 
-def test_only_first_and_last_10000_characters_count_in_a_long_message() -> None:
+def test_lexical_router_uses_first_and_last_10000_characters_of_a_message() -> None:
     inside = "bell " + "." * 9_980 + " lamp " + "." * 10_000
     assert len(inside) < 20_000
     assert list(get_evidence([BELL], inside)) == ["bell", "lamp"]
@@ -193,7 +194,7 @@ def test_only_first_and_last_10000_characters_count_in_a_long_message() -> None:
         assert ("bell" in get_evidence([BELL], text)) is is_read
 
 
-def test_greeting_longer_than_200_characters_is_routed() -> None:
+def test_lexical_router_selects_tools_for_a_greeting_above_200_characters() -> None:
     index = get_ranking([BELL])
     assert index.route("hello " * 33 + "hi").names == ()
     assert index.route("hello " * 33 + "hey").names == ("bell",)
@@ -216,7 +217,7 @@ def find_doubt(known: int, unknown: int, tools: int = 9) -> str:
         (0, 1, "the tools' text contains 0 of the message's 1 words"),
     ],
 )
-def test_route_is_in_doubt_if_fewer_than_30_percent_terms_are_known(
+def test_lexical_route_is_in_doubt_if_tools_contain_fewer_than_30_percent_of_the_terms(
     known: int, unknown: int, doubt: str
 ) -> None:
     assert find_doubt(known, unknown) == doubt
@@ -226,7 +227,7 @@ def test_route_is_in_doubt_if_fewer_than_30_percent_terms_are_known(
     ("tools", "having", "is_sure"),
     [(1, 1, True), (2, 1, True), (15, 2, False), (16, 2, True), (16, 3, False)],
 )
-def test_message_starting_with_a_term_in_few_tools_is_not_in_doubt(
+def test_lexical_route_is_not_in_doubt_if_the_message_starts_with_a_term_in_few_tools(
     tools: int, having: int, is_sure: bool
 ) -> None:
     """At most an eighth of the tools, or a single tool, may contain the term."""
@@ -235,7 +236,7 @@ def test_message_starting_with_a_term_in_few_tools_is_not_in_doubt(
     assert (route.doubt == "") is is_sure
 
 
-def test_time_expressions_do_not_count_as_unknown_terms() -> None:
+def test_time_expressions_do_not_count_as_unknown_terms_in_the_lexical_router() -> None:
     index = get_ranking([RoutedTool(f"t{n}", "bell") for n in range(9)])
     assert not index.route("tomorrow tonight monday bell").doubt
     assert index.route("tomorrow").doubt
@@ -245,13 +246,15 @@ def test_time_expressions_do_not_count_as_unknown_terms() -> None:
     ("tools", "expected_count"),
     [(1, 1), (5, 3), (7, 3), (8, 4), (59, 29), (60, 30), (99, 30)],
 )
-def test_at_most_half_the_tools_are_selected(tools: int, expected_count: int) -> None:
+def test_lexical_router_selects_at_most_half_of_the_tools(
+    tools: int, expected_count: int
+) -> None:
     """Up to three may be selected from a small catalog, and never more than thirty."""
     catalog = [RoutedTool(f"t{n}", "bell") for n in range(tools)]
     assert len(get_ranking(catalog).route("bell").names) == expected_count
 
 
-def test_last_three_earlier_messages_count_with_weight_0_3() -> None:
+def test_lexical_router_weights_the_last_three_earlier_messages_with_0_3() -> None:
     tools = [RoutedTool(name) for name in ("bell", "lamp", "door", "wall", "roof")]
     index = get_ranking(tools)
     alone = index.route("bell lamp door wall").scores
@@ -266,9 +269,10 @@ def test_last_three_earlier_messages_count_with_weight_0_3() -> None:
 
 
 @pytest.mark.parametrize(("having", "is_selected"), [(4, True), (5, False)])
-def test_term_in_over_two_thirds_tools_selects_none_next_to_a_specific_term(
+def test_term_in_over_two_thirds_of_tools_selects_no_tools_next_to_a_specific_term(
     having: int, is_selected: bool
 ) -> None:
+    """Lexical router: a term in at most two thirds of the tools still selects them."""
     catalog = [
         RoutedTool(f"t{n}", "keep " * (n < having) + "bell " * (n == 5))
         for n in range(6)
@@ -277,7 +281,7 @@ def test_term_in_over_two_thirds_tools_selects_none_next_to_a_specific_term(
     assert ("t0" in names) is is_selected
 
 
-def test_equal_catalogs_share_a_ranking() -> None:
+def test_equal_tool_catalogs_share_a_cached_lexical_ranking() -> None:
     first = get_ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})])
     assert get_ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})]) is first
     for other in (
@@ -290,7 +294,7 @@ def test_equal_catalogs_share_a_ranking() -> None:
         assert get_ranking([other]) is not first
 
 
-def test_rankings_for_32_catalogs_are_cached() -> None:
+def test_lexical_rankings_of_up_to_32_tool_catalogs_are_cached() -> None:
     cached = get_ranking([BELL])
     others = [[RoutedTool(f"t{n}")] for n in range(63)]
     for other in others[:31]:
@@ -301,7 +305,7 @@ def test_rankings_for_32_catalogs_are_cached() -> None:
     assert get_ranking([BELL]) is not cached
 
 
-def test_only_the_first_20000_characters_per_tool_are_indexed() -> None:
+def test_lexical_router_indexes_only_the_first_20000_characters_of_each_tool() -> None:
     for before, is_read in ((19_994, True), (19_998, False)):
         tool = RoutedTool("bell", "x", "." * before + " lamp")
         assert bool(get_evidence([tool], "lamp")["lamp"]) is is_read

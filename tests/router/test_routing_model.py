@@ -31,7 +31,7 @@ def model() -> Iterator[ScriptedModel]:
         yield state
 
 
-async def test_router_selects_the_models_choice_and_sends_tools_history_and_key(
+async def test_router_with_a_model_selects_its_choice_and_sends_it_tools_history_and_key(
     model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ROUTER_KEY", KEY)
@@ -52,7 +52,7 @@ async def test_router_selects_the_models_choice_and_sends_tools_history_and_key(
     assert schema["properties"]["tools"]["items"]["enum"] == ["note", "lamp"]
 
 
-async def test_request_truncates_long_text_and_allows_only_the_tools_names(
+async def test_router_request_to_the_model_truncates_long_text_and_allows_only_tool_names(
     model: ScriptedModel,
 ) -> None:
     long = [RoutedTool("long", "s" * 301), RoutedTool("t", "s" * 300)]
@@ -90,7 +90,9 @@ async def test_request_truncates_long_text_and_allows_only_the_tools_names(
     }
 
 
-async def test_history_zero_sends_no_earlier_messages(model: ScriptedModel) -> None:
+async def test_router_with_history_zero_sends_no_earlier_messages_to_the_model(
+    model: ScriptedModel,
+) -> None:
     """The default timeout is five seconds, and the default history three messages."""
     await model.make_router(history=0).route("x", TOOLS, ["one"])
     [(body, headers)] = model.requests
@@ -100,7 +102,9 @@ async def test_history_zero_sends_no_earlier_messages(model: ScriptedModel) -> N
     assert (defaults.timeout, defaults.history, defaults.api_key) == (5.0, 3, None)
 
 
-async def test_response_over_a_million_bytes_is_rejected(model: ScriptedModel) -> None:
+async def test_router_rejects_a_model_response_over_a_million_bytes(
+    model: ScriptedModel,
+) -> None:
     model.body = encode_completion('["lamp"]').ljust(1_000_000)
     assert (await model.make_router().route("x", TOOLS)).names == ("lamp",)
     model.body += b" "
@@ -109,7 +113,7 @@ async def test_response_over_a_million_bytes_is_rejected(model: ScriptedModel) -
     )
 
 
-async def test_request_has_the_last_three_earlier_messages_by_default(
+async def test_router_request_to_the_model_has_the_last_three_earlier_messages_by_default(
     model: ScriptedModel,
 ) -> None:
     await model.make_router().route("x", TOOLS, ["one", "two", "three", "four"])
@@ -126,7 +130,7 @@ async def test_request_has_the_last_three_earlier_messages_by_default(
         ('  {"tools": ["lamp", "note", "lamp"]}  ', ("note", "lamp")),
     ],
 )
-async def test_response_may_be_an_object_or_array_in_any_length_and_order(
+async def test_router_accepts_model_responses_as_object_or_array_in_any_length_and_order(
     content: str, names: tuple[str, ...], model: ScriptedModel
 ) -> None:
     """The selected tools are returned in the order of the catalog."""
@@ -176,7 +180,7 @@ async def test_response_may_be_an_object_or_array_in_any_length_and_order(
         (b" " * 2_000_000, "the model's response has more than 1000000 bytes"),
     ],
 )
-async def test_invalid_response_selects_all_tools_and_logs_the_reason(
+async def test_router_selects_all_tools_and_logs_the_reason_for_an_invalid_model_response(
     body: bytes, reason: str, model: ScriptedModel, caplog: pytest.LogCaptureFixture
 ) -> None:
     model.body = body
@@ -189,7 +193,7 @@ async def test_invalid_response_selects_all_tools_and_logs_the_reason(
     assert messages == [expected]
 
 
-async def test_model_timeout_selects_all_tools(
+async def test_router_selects_all_tools_after_a_model_timeout(
     model: ScriptedModel, caplog: pytest.LogCaptureFixture
 ) -> None:
     model.delay = 5.0
@@ -199,7 +203,7 @@ async def test_model_timeout_selects_all_tools(
 
 
 @pytest.mark.parametrize("status", [401, 404, 429, 500])
-async def test_error_status_selects_all_tools_and_the_key_is_not_logged(
+async def test_router_selects_all_tools_for_a_model_error_status_and_does_not_log_the_key(
     status: int,
     model: ScriptedModel,
     monkeypatch: pytest.MonkeyPatch,
@@ -214,7 +218,7 @@ async def test_error_status_selects_all_tools_and_the_key_is_not_logged(
     assert KEY not in caplog.text
 
 
-async def test_unreachable_model_or_missing_key_selects_all_tools(
+async def test_router_selects_all_tools_if_the_model_is_unreachable_or_its_key_is_missing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     unreachable = Router(ChatModel("http://127.0.0.1:9/v1", "small"))
@@ -225,7 +229,7 @@ async def test_unreachable_model_or_missing_key_selects_all_tools(
     assert "the environment variable NO_SUCH_KEY is not set" in caplog.text
 
 
-async def test_empty_model_url_selects_tools_by_the_lexical_ranking(
+async def test_router_with_an_empty_model_url_selects_tools_by_the_lexical_ranking(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("ROUTER_URL", raising=False)
@@ -233,7 +237,9 @@ async def test_empty_model_url_selects_tools_by_the_lexical_ranking(
     assert (await router.route("switch the lamp", TOOLS)).names == ("lamp",)
 
 
-async def test_cancelling_a_route_cancels_the_request(model: ScriptedModel) -> None:
+async def test_cancelling_route_tools_cancels_the_request_to_the_routing_model(
+    model: ScriptedModel,
+) -> None:
     import asyncio
 
     model.delay = 5.0
@@ -244,7 +250,7 @@ async def test_cancelling_a_route_cancels_the_request(model: ScriptedModel) -> N
         await waiting
 
 
-async def test_generated_registry_routes_tools_with_the_model(
+async def test_generated_registry_routes_tools_with_the_model_of_the_spec(
     model: ScriptedModel, make_project: Callable[..., Any]
 ) -> None:
     spec = "summary: {}\nparameters: {{type: object}}\nhandler: handlers.toy:toy\n"
@@ -265,7 +271,7 @@ async def test_generated_registry_routes_tools_with_the_model(
     assert len(model.requests) == 2
 
 
-def test_candidates_are_the_catalog_entries_or_all_tools_without_always() -> None:
+def test_router_candidates_are_the_catalog_or_else_all_tools_without_always() -> None:
     def tool(name: str, **more: Any) -> Tool:
         definition = {"inputSchema": {"title": name}}
         return Tool(name, f"S {name}", f"D {name}", definition, **more)

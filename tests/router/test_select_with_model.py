@@ -42,7 +42,7 @@ def run_select(project: Any, model: ScriptedModel, *options: str) -> Any:
     )
 
 
-def test_select_sends_every_case_message_to_the_model_and_prints_failures(
+def test_select_command_sends_each_case_message_to_the_model_and_prints_failures(
     project: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The key is sent and not printed."""
@@ -82,7 +82,7 @@ def test_select_sends_every_case_message_to_the_model_and_prints_failures(
         ([], ["the case expects `note`, but the model chose no tool"]),
     ],
 )
-def test_select_reports_wrong_forbidden_and_missing_tools(
+def test_select_command_reports_wrong_forbidden_and_missing_tools_of_the_models_choice(
     answer: list[str], problems: list[str], project: Any, model: ScriptedModel
 ) -> None:
     model.body = encode_completion(json.dumps({"tools": answer}))
@@ -93,7 +93,7 @@ def test_select_reports_wrong_forbidden_and_missing_tools(
     assert toolset["messages"][0]["problems"] == problems
 
 
-def test_select_prints_the_models_choice_for_a_given_message(
+def test_select_command_prints_the_models_choice_for_a_given_message(
     project: Any, model: ScriptedModel
 ) -> None:
     result = run_select(project, model, "make it bright")
@@ -101,7 +101,7 @@ def test_select_prints_the_models_choice_for_a_given_message(
     assert result.stdout.startswith("1 of 2 routed tools\n    - * lamp\n")
 
 
-def test_with_model_option_fails_if_the_routers_url_is_empty(
+def test_select_command_with_model_option_fails_if_the_routers_url_is_empty(
     project: Any, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NO_SUCH_URL", raising=False)
@@ -112,7 +112,7 @@ def test_with_model_option_fails_if_the_routers_url_is_empty(
     assert "`router.base_url` of `toy` is empty in this environment" in result.stderr
 
 
-def test_invalid_model_responses_are_an_error_and_not_failed_cases(
+def test_select_command_reports_invalid_model_responses_as_error_not_as_failed_cases(
     project: Any, model: ScriptedModel
 ) -> None:
     model.body = encode_completion(json.dumps({"tools": ["door"]}))
@@ -121,7 +121,7 @@ def test_invalid_model_responses_are_an_error_and_not_failed_cases(
     assert "no answer: the model selected tools that do not exist" in result.stderr
 
 
-def test_repeated_tool_name_in_a_response_counts_once(
+def test_select_command_counts_a_tool_that_the_model_repeats_only_once(
     project: Any, model: ScriptedModel
 ) -> None:
     model.body = encode_completion(json.dumps({"tools": ["lamp", "lamp"]}))
@@ -129,7 +129,7 @@ def test_repeated_tool_name_in_a_response_counts_once(
     assert "the case expects `note`, but the model chose lamp\n" in result.stdout
 
 
-def test_unreachable_model_is_an_error(project: Any) -> None:
+def test_select_command_reports_an_unreachable_model_as_error(project: Any) -> None:
     arguments = ("select", "--endpoint", "http://127.0.0.1:9/v1", "--model", "small")
     result = project.toolcast(*arguments)
     assert result.returncode == 2
@@ -139,7 +139,7 @@ def test_unreachable_model_is_an_error(project: Any) -> None:
     )
 
 
-def test_missing_key_variable_is_an_error_before_any_request(
+def test_select_command_without_the_key_variable_fails_before_any_model_request(
     project: Any, model: ScriptedModel
 ) -> None:
     result = run_select(project, model, "--key-variable", "NO_SUCH_KEY")

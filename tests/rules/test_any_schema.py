@@ -59,7 +59,7 @@ TOOL = {"name": "note", "summary": "Stores a note.", "handler": "handlers.work:w
 @example({}, {"$id": "%%"}, {})
 @example({"$defs": {"a": {"$id": ".."}}}, {"$id": "#/a b"}, {})
 @example({"properties": {"a": {"$id": "::", "default": 1}}}, {"$id": "http://["}, {})
-def test_any_schema_is_checked_without_an_exception(
+def test_check_of_specs_with_arbitrary_json_as_schema_raises_no_exception(
     parameters: dict[str, Any], returns: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
     tool = {
@@ -90,7 +90,7 @@ DIALECTS = {
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect[-20:])
 @limit_examples(100)
 @given(value=OBJECTS)
-def test_schema_problems_agree_with_metaschema_validation(
+def test_find_schema_problems_agrees_with_validation_by_the_metaschema(
     dialect: str, value: dict[str, Any]
 ) -> None:
     value = {**value, "$schema": dialect}
@@ -126,14 +126,14 @@ def test_value_checker_agrees_with_jsonschema(
 
 @limit_examples(500)
 @given(text=st.text(st.sampled_from("ab(|)*+?[]{}1,\\pLdw^$.<>"), max_size=20))
-def test_any_string_can_be_analyzed_as_a_pattern(text: str) -> None:
+def test_analyze_pattern_accepts_any_string_without_an_exception(text: str) -> None:
     facts = analyze_pattern(text)
     assert not (facts.error and facts.is_ecma_only)
 
 
 @pytest.mark.parametrize("depth", [2, 35, 36, 90])
 @pytest.mark.parametrize("length", [1, 100, 199, 200, 10**9])
-def test_nested_quantifiers_are_quick_only_for_short_strings(
+def test_regular_expression_with_nested_quantifiers_is_quick_only_for_short_strings(
     depth: int, length: int
 ) -> None:
     nested_pattern = analyze_pattern("(" * depth + "a" + "+)" * depth)
@@ -145,7 +145,9 @@ def test_nested_quantifiers_are_quick_only_for_short_strings(
 
 @limit_examples(300)
 @given(text=st.text(max_size=20))
-def test_any_plain_scalar_is_parsed_or_rejected(text: str) -> None:
+def test_any_plain_yaml_scalar_is_parsed_or_rejected_with_scalar_error(
+    text: str,
+) -> None:
     try:
         value = parse_plain_scalar(text)
     except ScalarError:

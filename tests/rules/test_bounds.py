@@ -25,7 +25,9 @@ def list_rules(root: Path) -> set[str]:
         (f"icons: {'[' * 100_000}\n", "yaml/too-large"),
     ],
 )
-def test_spec_above_a_limit_is_rejected(text: str, rule: str, tmp_path: Path) -> None:
+def test_spec_above_a_limit_of_size_or_depth_is_reported_as_too_large(
+    text: str, rule: str, tmp_path: Path
+) -> None:
     write_example(text, tmp_path)
     assert list_rules(tmp_path) == {rule}
 
@@ -76,7 +78,9 @@ HOSTILE_VALUES = {
 
 
 @pytest.mark.parametrize("case", HOSTILE_VALUES)
-def test_hostile_example_is_checked_in_bounded_time(case: str, tmp_path: Path) -> None:
+def test_spec_example_with_hostile_schema_is_reported_in_bounded_time(
+    case: str, tmp_path: Path
+) -> None:
     schema, arguments, rule = HOSTILE_VALUES[case]
     text = json.dumps({"type": "object", **schema})
     write_example(
@@ -87,7 +91,9 @@ def test_hostile_example_is_checked_in_bounded_time(case: str, tmp_path: Path) -
     assert time.process_time() - start < 5
 
 
-def test_folder_with_a_spec_name_is_reported(tmp_path: Path) -> None:
+def test_folder_named_like_a_spec_file_is_reported_as_unreadable(
+    tmp_path: Path,
+) -> None:
     write_example("title: Notes\n", tmp_path)
     (tmp_path / "specs/example/folder.yaml").mkdir()
     assert list_rules(tmp_path) == {"spec/unreadable"}
@@ -117,7 +123,9 @@ def test_handler_with_extreme_nesting_is_reported(tmp_path: Path) -> None:
     assert list_rules(tmp_path) == {"handler/not-found"}
 
 
-def test_handler_behind_a_link_to_another_folder_is_rejected(tmp_path: Path) -> None:
+def test_handler_module_behind_a_symbolic_link_is_reported_as_not_found(
+    tmp_path: Path,
+) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "notes.py").write_text("def note(): ...\n")

@@ -34,7 +34,7 @@ TESTED_ELSEWHERE = set(
 @pytest.mark.parametrize(
     "case", [pytest.param(c, id=f"{c.parent.name}/{c.name}") for c in CASES]
 )
-def test_findings_equal_expected_file(case: Path) -> None:
+def test_check_findings_of_each_case_project_equal_its_expected_txt(case: Path) -> None:
     if os.environ.get("REGENERATE"):
         _write_expected(case)
     assert _report(case) == (case / "expected.txt").read_text(encoding="utf-8")
@@ -53,7 +53,7 @@ def _write_expected(case: Path) -> None:
     (case / "expected.txt").write_text(_report(case), encoding="utf-8")
 
 
-def test_every_rule_has_a_case() -> None:
+def test_every_check_rule_has_a_case_project() -> None:
     text = "".join((case / "expected.txt").read_text("utf-8") for case in CASES)
     missing = {
         rule.id: rule for rule in list_built_in_rules() if f": {rule.id}: " not in text

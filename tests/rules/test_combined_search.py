@@ -57,7 +57,9 @@ def search_each(
 
 
 @pytest.mark.parametrize("phrase", ALL_PHRASES, ids=lambda phrase: phrase.example[:30])
-def test_phrase_split_between_two_texts_is_not_matched(phrase: Phrase) -> None:
+def test_prompt_rule_phrase_split_between_two_spec_texts_is_not_matched(
+    phrase: Phrase,
+) -> None:
     example = phrase.example
     for cut in range(1, len(example)):
         for contents in (
@@ -93,7 +95,9 @@ SPANNING = [
 @pytest.mark.parametrize(
     "contents", SPANNING, ids=lambda contents: repr(contents[0][:20])
 )
-def test_partial_match_does_not_hide_matches(contents: list[str]) -> None:
+def test_combined_search_finds_phrases_next_to_partial_matches_in_other_texts(
+    contents: list[str],
+) -> None:
     for order in (contents, contents[::-1]):
         for family in FAMILIES:
             unique_texts = list(dict.fromkeys(order))
@@ -102,7 +106,7 @@ def test_partial_match_does_not_hide_matches(contents: list[str]) -> None:
             )
 
 
-def test_random_phrase_parts_are_matched_as_in_single_texts() -> None:
+def test_combined_search_matches_random_phrase_parts_as_in_single_texts() -> None:
     randomizer = random.Random(28)
     pieces = [
         phrase.example[start:end]
@@ -121,7 +125,7 @@ def test_random_phrase_parts_are_matched_as_in_single_texts() -> None:
             assert search(make_texts(contents), family) == search_each(contents, family)
 
 
-def test_match_across_texts_marks_each_as_candidate() -> None:
+def test_combined_search_match_across_texts_marks_each_text_as_candidate() -> None:
     contents = ["one <a", "two", "three> four", "five"]
     assert make_texts(contents).find_candidates([re.compile(r"<[^<>]*>")]) == {
         *contents[:3]
@@ -130,7 +134,7 @@ def test_match_across_texts_marks_each_as_candidate() -> None:
     assert make_texts(["", "a", ""]).find_candidates([re.compile("a")]) >= {"a"}
 
 
-def test_shared_text_is_located_in_every_owner() -> None:
+def test_text_shared_by_several_tools_is_located_in_every_tool() -> None:
     texts = make_texts(["a", "b", "a"], ["c"], ["b", "a"])
     assert texts.unique_texts == ("a", "b", "c")
     locations = [(text.owner.name, text.path[1]) for text in texts.locate(["a"])]
@@ -138,7 +142,7 @@ def test_shared_text_is_located_in_every_owner() -> None:
     assert not list(texts.locate([]))
 
 
-def test_case_folding_preserves_length_and_matches() -> None:
+def test_fold_case_preserves_text_length_and_ascii_phrase_matches() -> None:
     contents = ["\u0130I\u0131", "\u017fECRET", "\u212aEY", "ÀÉ", "ẞ", "Σ"]
     texts = make_texts(contents)
     assert [*map(len, contents)] == [len(fold_case(text)) for text in contents]

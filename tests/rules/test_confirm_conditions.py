@@ -61,7 +61,7 @@ def check_condition(
         ({"anyOf": [{"required": ["mode"], "properties": {"mode": {"pattern": "^d"}}}]}, ["mode"]),
     ],
 )  # fmt: skip
-def test_condition_that_ignores_defaults_is_reported(
+def test_confirm_condition_that_ignores_parameter_defaults_is_reported(
     condition: Any, names: list[str], tmp_path: Path
 ) -> None:
     errors = [
@@ -121,7 +121,7 @@ def build_member_condition(name: str, schema: Any) -> Any:
         (build_member_condition("mode", {"const": "read"}), []),
     ],
 )  # fmt: skip
-def test_ignored_defaults_in_references_and_objects_are_reported(
+def test_confirm_condition_that_ignores_defaults_in_refs_and_objects_is_reported(
     condition: Any, names: list[str], tmp_path: Path
 ) -> None:
     """Required parameters without a sample value do not affect other parameters."""
@@ -144,7 +144,7 @@ COMBINED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("keywords", COMBINED.values(), ids=COMBINED)
-def test_ignored_default_in_combined_parameters_is_reported(
+def test_confirm_condition_that_ignores_a_default_of_combined_schemas_is_reported(
     keywords: dict[str, Any], tmp_path: Path
 ) -> None:
     [finding] = check_condition(tmp_path, DELETE, {"type": "object", **keywords})
@@ -175,7 +175,7 @@ MANY_PARAMETERS = {
         (build_member_condition("id1", {"const": "ABCDEFGHI"}), False),
     ],
 )
-def test_unsatisfiable_condition_with_20_parameters_is_reported(
+def test_unsatisfiable_confirm_condition_with_20_parameters_is_reported(
     condition: Any, is_reported: bool, tmp_path: Path
 ) -> None:
     findings = check_condition(tmp_path, condition, MANY_PARAMETERS)
@@ -199,7 +199,7 @@ def test_unsatisfiable_condition_with_20_parameters_is_reported(
         {"properties": {"amount": {"minimum": 501}}, "required": ["amount"]},
     ],
 )
-def test_condition_that_respects_defaults_is_accepted(
+def test_confirm_condition_that_respects_parameter_defaults_is_accepted(
     condition: Any, tmp_path: Path
 ) -> None:
     assert check_condition(tmp_path, condition) == []
@@ -218,7 +218,9 @@ def test_condition_that_respects_defaults_is_accepted(
         {"$ref": "#/$defs/x", "$defs": {"x": {"required": ["amuont"]}}},
     ],
 )
-def test_unknown_parameter_is_reported(condition: Any, tmp_path: Path) -> None:
+def test_unknown_parameter_in_a_confirm_condition_is_an_error(
+    condition: Any, tmp_path: Path
+) -> None:
     message = "ERROR: `confirm.when` refers to `amuont`, which is not a parameter"
     assert message in check_condition(tmp_path, condition)
 
@@ -237,7 +239,9 @@ def test_unknown_parameter_is_reported(condition: Any, tmp_path: Path) -> None:
          "required": ["options"]},
     ],
 )  # fmt: skip
-def test_unsatisfiable_condition_is_a_warning(condition: Any, tmp_path: Path) -> None:
+def test_unsatisfiable_confirm_condition_is_a_warning(
+    condition: Any, tmp_path: Path
+) -> None:
     message = (
         "WARNING: no valid call satisfies `confirm.when`, so the user is never asked"
     )
@@ -258,7 +262,9 @@ def test_unsatisfiable_condition_is_a_warning(condition: Any, tmp_path: Path) ->
         {"propertyNames": {"enum": ["n"]}, "minProperties": 1},
     ],
 )  # fmt: skip
-def test_satisfiable_condition_is_accepted(condition: Any, tmp_path: Path) -> None:
+def test_satisfiable_confirm_condition_is_accepted(
+    condition: Any, tmp_path: Path
+) -> None:
     integer = {"type": "integer"}
     parameters = {
         "type": "object",

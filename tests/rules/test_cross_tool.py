@@ -15,7 +15,7 @@ from toolcast.rules.subjects import fold_case
 NAMES = ["get_date", "search", "a.b", "Send-Mail2", "list_kinds"]
 
 
-def test_characters_that_match_ascii_are_folded_to_ascii() -> None:
+def test_fold_case_maps_characters_that_match_an_ascii_letter_to_it() -> None:
     every_character = "".join(map(chr, range(sys.maxunicode + 1)))
     for letter in "abcdefghijklmnopqrstuvwxyz":
         matches = re.findall(letter, every_character, re.IGNORECASE)
@@ -23,14 +23,16 @@ def test_characters_that_match_ascii_are_folded_to_ascii() -> None:
         assert {fold_case(character) for character in matches} == {letter}
 
 
-def test_case_folding_preserves_string_length() -> None:
+def test_fold_case_preserves_the_length_of_any_string() -> None:
     for point in range(0x110000):
         assert len(fold_case(chr(point))) == 1
 
 
 @limit_examples(100)
 @given(st.from_regex(_build_order_pattern(tuple(sorted(NAMES)))))
-def test_search_by_occurring_names_equals_search_by_all_names(text: str) -> None:
+def test_cross_tool_search_by_occurring_tool_names_equals_search_by_all_names(
+    text: str,
+) -> None:
     instructions = CrossToolInstructions(NAMES)
     spans = [match.span() for match in instructions.finditer(text)]
     full_pattern = _build_order_pattern(tuple(sorted(NAMES)))
@@ -40,7 +42,9 @@ def test_search_by_occurring_names_equals_search_by_all_names(text: str) -> None
 @given(
     st.text(st.sampled_from("usetalways `'\".,-_/ab\u017f\u0131K\nsearch"), max_size=60)
 )
-def test_search_in_arbitrary_text_equals_search_by_all_names(tail: str) -> None:
+def test_cross_tool_search_in_arbitrary_text_equals_search_by_all_tool_names(
+    tail: str,
+) -> None:
     text = f"Always use search{tail} must always use a.b. Never call {tail}search"
     instructions = CrossToolInstructions(NAMES)
     full_pattern = _build_order_pattern(tuple(sorted(NAMES)))

@@ -20,13 +20,17 @@ GOOD = [
 
 
 @pytest.mark.parametrize("rule", BAD)
-def test_bad_example_is_reported(rule: Rule, tmp_path: Path) -> None:
+def test_bad_example_in_the_documentation_of_a_rule_is_reported_by_the_rule(
+    rule: Rule, tmp_path: Path
+) -> None:
     write_example(rule.text.bad, tmp_path)
     assert rule.id in {finding.rule for finding in list_findings(tmp_path)}
 
 
 @pytest.mark.parametrize("rule", GOOD)
-def test_good_example_has_no_warnings(rule: Rule, tmp_path: Path) -> None:
+def test_good_example_in_the_documentation_of_a_rule_has_no_warnings(
+    rule: Rule, tmp_path: Path
+) -> None:
     write_example(rule.text.good, tmp_path)
     findings = list_findings(tmp_path)
     assert rule.id not in {finding.rule for finding in findings}

@@ -75,7 +75,7 @@ def check_tool(
 
 @pytest.mark.parametrize("text", EMPTY)
 @pytest.mark.parametrize("field", ["when_to_use", "guidance"])
-def test_guidance_without_content_is_reported(
+def test_prompt_guidance_text_without_content_is_reported(
     tmp_path: Path, field: str, text: str
 ) -> None:
     line = f"{field}: {json.dumps(text)}"
@@ -88,7 +88,9 @@ def test_guidance_without_content_is_reported(
 
 
 @pytest.mark.parametrize("text", WITH_CONTENT)
-def test_guidance_with_content_is_accepted(tmp_path: Path, text: str) -> None:
+def test_prompt_guidance_text_with_content_is_accepted(
+    tmp_path: Path, text: str
+) -> None:
     assert check_tool(tmp_path, f"when_to_use: {json.dumps(text)}", "required") == []
 
 
@@ -103,7 +105,7 @@ def test_guidance_with_content_is_accepted(tmp_path: Path, text: str) -> None:
         ("when_to_use: '-'\nguidance: Use it.", "prompt/usage-empty"),
     ],
 )
-def test_missing_required_guidance_is_an_error(
+def test_tool_without_the_prompt_guidance_that_its_toolset_requires_is_an_error(
     tmp_path: Path, lines: str, rule: str
 ) -> None:
     found = check_tool(tmp_path, lines, "required")
@@ -183,7 +185,7 @@ READING = [
         *((summary, "false", False) for summary in DESTRUCTIVE[:2]),
     ],
 )
-def test_destructive_summary_with_read_only_hint_is_reported(
+def test_summary_of_a_destructive_action_with_read_only_hint_is_reported(
     tmp_path: Path, summary: str, hint: str, is_reported: bool
 ) -> None:
     write_example(

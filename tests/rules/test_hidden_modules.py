@@ -9,7 +9,7 @@ from tests.module_graph import ROOT
 from toolcast.rules.name import PROTECTED_MODULES
 
 
-def test_imports_in_runtime_and_generated_code_are_protected() -> None:
+def test_modules_imported_by_runtime_and_generated_code_are_protected_names() -> None:
     """A project's package must not have the name of a module that they import."""
     imported = set[str]()
     for folder in ("runtime/toolcast_runtime", "generated"):

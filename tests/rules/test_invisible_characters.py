@@ -74,18 +74,20 @@ VISIBLE = {
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-def test_hidden_character_is_reported(name: str) -> None:
+def test_invisible_character_in_a_spec_text_is_reported(name: str) -> None:
     characters = find_invisible(HIDDEN[name])
     assert characters is not None
     assert describe_character(characters).startswith("U+")
 
 
 @pytest.mark.parametrize("name", VISIBLE)
-def test_characters_required_by_scripts_and_emoji_are_accepted(name: str) -> None:
+def test_invisible_characters_required_by_scripts_and_emoji_are_accepted(
+    name: str,
+) -> None:
     assert find_invisible(VISIBLE[name]) is None
 
 
-def test_yaml_reader_reports_hidden_characters_with_their_line() -> None:
+def test_yaml_reader_reports_invisible_characters_with_their_line() -> None:
     text = 'name: add\nsummary: "Adds' + "\u200c\u200d\u200c" + '"\n'
     _, findings = read_yaml("add.yaml", text.encode())
     assert [(f.rule, f.location.line) for f in findings] == [

@@ -22,7 +22,7 @@ from toolcast.rules.table import FAMILIES, list_built_in_rules
 RULES = DISTRIBUTIONS["toolcast"] / "rules"
 
 
-def test_rules_are_well_formed() -> None:
+def test_built_in_check_rules_are_well_formed() -> None:
     assert_none(
         f"{rule.id}: {fault}"
         for rule in list_built_in_rules()
@@ -44,7 +44,7 @@ def _list_faults(rule: Rule) -> Iterator[str]:
         yield "bad example without a good one"
 
 
-def test_each_page_documents_exactly_the_rules_in_its_family() -> None:
+def test_each_rules_page_documents_exactly_the_rules_in_its_family() -> None:
     for family in FAMILIES:
         file = str(RULES / f"{family}.md")
         rule_ids = {rule.id for rule in list_built_in_rules() if rule.page == file}
@@ -55,7 +55,7 @@ def test_each_page_documents_exactly_the_rules_in_its_family() -> None:
         assert page.about.endswith(".")
 
 
-def test_documented_file_limits_equal_the_constants() -> None:
+def test_spec_file_limits_in_the_rules_page_equal_the_constants() -> None:
     docs = load_page(str(RULES / "yaml.md")).paragraph("yaml/too-large")
     assert (
         f"{MAX_BYTES // 1024} KiB, {MAX_NODES:,} values and {MAX_DEPTH} levels"
@@ -65,11 +65,11 @@ def test_documented_file_limits_equal_the_constants() -> None:
     assert f"at most {MAX_COPIED_VALUES:,} values" in docs.reason
 
 
-def test_each_page_has_a_rule_family() -> None:
+def test_documentation_has_exactly_one_page_for_each_rule_family() -> None:
     assert {file.stem for file in RULES.glob("*.md")} == set(FAMILIES)
 
 
-def test_every_rule_id_in_the_source_exists() -> None:
+def test_every_rule_id_that_the_source_code_mentions_exists() -> None:
     known = {rule.id for rule in list_built_in_rules()}
     families = "|".join(sorted({id_.partition("/")[0] for id_ in known}))
     # Some kinds of changes have the same prefix.

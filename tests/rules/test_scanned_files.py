@@ -39,7 +39,9 @@ def list_messages(project: Project) -> list[str]:
     ]
 
 
-def test_markdown_string_literals_and_comments_are_searched(project: Project) -> None:
+def test_scan_finds_retired_tool_names_in_markdown_string_literals_and_comments(
+    project: Project,
+) -> None:
     project.write(
         "AGENTS.md", "# Tools\n\nCall `memory`, never drop_all. Good memory.\n"
     )
@@ -73,7 +75,9 @@ def test_markdown_string_literals_and_comments_are_searched(project: Project) ->
     ]
 
 
-def test_previous_name_used_by_another_tool_is_accepted(project: Project) -> None:
+def test_scan_accepts_a_previous_tool_name_that_another_tool_uses(
+    project: Project,
+) -> None:
     project.write("AGENTS.md", "Call search_memory.\n")
     project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/other]")
     project.write(
@@ -84,7 +88,7 @@ def test_previous_name_used_by_another_tool_is_accepted(project: Project) -> Non
     assert not [row for row in list_messages(project) if "AGENTS.md" in row]
 
 
-def test_links_and_pipes_are_reported_and_not_read(
+def test_scan_reports_symbolic_links_and_pipes_and_does_not_read_them(
     project: Project, outside: Path, time_limit: None
 ) -> None:
     (outside / "a.md").write_text("search_memory\n")
@@ -115,14 +119,16 @@ def test_links_and_pipes_are_reported_and_not_read(
 
 
 @pytest.mark.parametrize("path", [".", "..", "../x", "/etc", "a//b", "~"])
-def test_invalid_scan_path_is_rejected(project: Project, path: str) -> None:
+def test_invalid_path_in_the_scan_setting_is_rejected(
+    project: Project, path: str
+) -> None:
     project.edit("toolcast.yaml", "scan: [docs", f"scan: ['{path}'")
     loaded = load_workspace(str(project.root))
     assert loaded.workspace is None
     assert loaded.findings[0].rule == "spec/invalid-value"
 
 
-def test_files_above_the_limit_are_reported(
+def test_scan_reports_that_files_above_the_maximum_number_are_not_read(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolcast.analysis.retired_names._MAX_FILES", 3)
@@ -139,12 +145,16 @@ def test_files_above_the_limit_are_reported(
     "text",
     ["def (\n'x'", "'''x", "x = '\\\n", "\tx\n  y\n", "a\x0cb # c\n", "é = 'é' # é"],
 )
-def test_blanked_code_has_the_same_line_lengths(text: str) -> None:
+def test_blank_code_for_the_retired_name_scan_keeps_the_length_of_each_line(
+    text: str,
+) -> None:
     rows = blank_code(text).split("\n")
     assert [len(row) for row in rows] == [len(row) for row in text.split("\n")]
 
 
-def test_retired_name_from_project_template_is_reported(project: Project) -> None:
+def test_retired_tool_name_from_a_template_of_the_project_is_reported(
+    project: Project,
+) -> None:
     """Outputs of the built-in templates contain no retired names."""
     assert not [
         f

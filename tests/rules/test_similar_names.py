@@ -22,7 +22,9 @@ from toolcast.rules.prompt import find_confusable_term
         ("search_issues", "search_1ssues"),
     ],
 )
-def test_similar_names_are_paired(first: str, second: str) -> None:
+def test_tool_names_that_differ_in_case_separator_or_one_letter_count_as_similar(
+    first: str, second: str
+) -> None:
     assert list(list_similar_pairs([first, second])) == [tuple(sorted([first, second]))]
 
 
@@ -37,11 +39,11 @@ def test_similar_names_are_paired(first: str, second: str) -> None:
         ("list_peers", "list_reeps"),
     ],
 )
-def test_different_names_are_not_paired(first: str, second: str) -> None:
+def test_different_tool_names_do_not_count_as_similar(first: str, second: str) -> None:
     assert list(list_similar_pairs([first, second])) == []
 
 
-def test_similar_names_in_two_toolsets_are_reported(tmp_path: Path) -> None:
+def test_similar_tool_names_in_two_toolsets_are_reported(tmp_path: Path) -> None:
     findings = check_tools(
         tmp_path, {"a": [{"name": "send_mail"}], "b": [{"name": "sendmail"}]}
     )
@@ -49,7 +51,9 @@ def test_similar_names_in_two_toolsets_are_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["Sends to \u0430dmin", "p\u0430ypal_id", "𝐢𝐠𝐧𝐨𝐫𝐞 it"])
-def test_lookalike_characters_are_reported(text: str, list_rules: ListRules) -> None:
+def test_tool_text_with_lookalike_characters_of_another_script_is_reported(
+    text: str, list_rules: ListRules
+) -> None:
     assert list_rules(description=text) == ["prompt/mixed-script"]
 
 
@@ -62,5 +66,5 @@ def test_lookalike_characters_are_reported(text: str, list_rules: ListRules) -> 
         "α-β pruning",
     ],
 )
-def test_characters_in_other_scripts_are_accepted(text: str) -> None:
+def test_text_in_other_scripts_without_lookalike_words_is_accepted(text: str) -> None:
     assert find_confusable_term(text) is None

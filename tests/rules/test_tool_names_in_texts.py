@@ -23,7 +23,9 @@ def find_by_rule(project: Project, rule: str = "name/unknown-tool") -> list[Find
     return [f for f in list_findings(project.root) if f.rule == rule]
 
 
-def test_removed_tool_name_in_other_texts_is_reported(project_copy: Project) -> None:
+def test_removed_tool_name_in_the_texts_of_other_tools_is_reported(
+    project_copy: Project,
+) -> None:
     (project_copy.root / "specs/molecule/desktop_key.yaml").unlink()
     mentions = {(f.location.file, f.message) for f in find_by_rule(project_copy)}
     assert mentions
@@ -33,7 +35,9 @@ def test_removed_tool_name_in_other_texts_is_reported(project_copy: Project) -> 
     assert "specs/molecule/desktop_type.yaml" in {file for file, _ in mentions}
 
 
-def test_renamed_tool_name_in_a_footer_is_reported(project_copy: Project) -> None:
+def test_renamed_tool_name_in_the_footer_of_a_prompt_section_is_reported(
+    project_copy: Project,
+) -> None:
     folder = project_copy.root / "specs/molecule"
     text = (folder / "list_peers.yaml").read_text("utf-8")
     (folder / "list_peers.yaml").unlink()
@@ -56,7 +60,9 @@ def test_renamed_tool_name_in_a_footer_is_reported(project_copy: Project) -> Non
     assert not find_by_rule(project_copy)
 
 
-def test_help_for_mismatched_file_name_describes_rename(project_copy: Project) -> None:
+def test_help_for_a_spec_file_not_named_like_its_tool_describes_the_rename(
+    project_copy: Project,
+) -> None:
     project_copy.edit(
         "specs/molecule/list_peers.yaml", "name: list_peers", "name: find_peers"
     )
@@ -68,11 +74,13 @@ def test_help_for_mismatched_file_name_describes_rename(project_copy: Project) -
     )
 
 
-def test_own_toolsets_have_no_unknown_tool_names(project_copy: Project) -> None:
+def test_toolsets_in_the_repository_mention_no_unknown_tool_names(
+    project_copy: Project,
+) -> None:
     assert find_by_rule(project_copy) == []
 
 
-def test_checking_long_descriptions_is_linear(tmp_path: Path) -> None:
+def test_time_of_the_search_for_unknown_tool_names_is_linear(tmp_path: Path) -> None:
     def measure(size: int) -> tuple[float, float]:
         """Return the processor seconds of loading and of checking tools of 1,000 words."""
         root = tmp_path / str(size)
@@ -107,7 +115,9 @@ def test_checking_long_descriptions_is_linear(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_findings_about_real_servers_are_correct(tmp_path: Path) -> None:
+def test_unknown_tool_names_in_lists_of_real_mcp_servers_are_exactly_the_wrong_ones(
+    tmp_path: Path,
+) -> None:
     lists = {
         path.stem.replace("-", "_"): path.read_text("utf-8")
         for path in sorted(CORPUS.glob("*.json"))

@@ -15,7 +15,7 @@ from toolcast.spec_language.spec_language import list_fields, load_annotation_sc
 CHECKED_ELSEWHERE = {"rule", "tool"}
 
 
-def test_every_declared_kind_is_in_the_table() -> None:
+def test_every_kind_of_name_in_spec_fields_is_in_the_unknown_name_table() -> None:
     """Each kind of name in a field annotation has an entry in the rule's table."""
     assert {*load_annotation_schema()["$defs"]["kind_of_name"]["enum"]} == {
         *KINDS,
@@ -23,7 +23,7 @@ def test_every_declared_kind_is_in_the_table() -> None:
     }
 
 
-def test_every_kind_in_the_table_is_used_by_a_field() -> None:
+def test_every_kind_in_the_unknown_name_table_is_used_by_a_spec_field() -> None:
     kinds = {
         field.node.get(annotation)
         for file in FILES
@@ -33,7 +33,7 @@ def test_every_kind_in_the_table_is_used_by_a_field() -> None:
     assert kinds - {None, *CHECKED_ELSEWHERE} == {*KINDS}
 
 
-def test_unknown_client_is_reported_in_every_field(
+def test_unknown_client_is_reported_in_every_spec_field_for_clients(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(

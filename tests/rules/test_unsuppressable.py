@@ -50,7 +50,7 @@ HOSTILE = yaml.safe_load((HERE / "unsuppressable.yaml").read_text("utf-8"))
 SUPPRESSED = "spec/unsuppressable-rule"
 
 
-def test_exactly_the_listed_rules_cannot_be_suppressed() -> None:
+def test_exactly_the_listed_check_rules_cannot_be_suppressed() -> None:
     rules = load_rules(EXTENSIONS).values()
     assert sorted(rule.id for rule in rules if not rule.can_be_suppressed) == sorted(
         UNSUPPRESSABLE
@@ -58,7 +58,7 @@ def test_exactly_the_listed_rules_cannot_be_suppressed() -> None:
     assert sorted(HOSTILE) == sorted(UNSUPPRESSABLE)
 
 
-def test_rule_parts_have_the_same_suppressibility_and_page() -> None:
+def test_parts_of_a_check_rule_have_the_same_suppressibility_and_page() -> None:
     for rule in load_rules(EXTENSIONS).values():
         assert {part.can_be_suppressed for part in rule.parts} == {
             rule.can_be_suppressed
@@ -106,7 +106,7 @@ def suppress(root: Path, rule: str) -> list[str]:
 
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("rule", UNSUPPRESSABLE)
-def test_suppression_removes_no_finding_and_is_an_error(
+def test_suppressing_an_unsuppressable_rule_is_an_error_and_removes_no_finding(
     rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / "project"

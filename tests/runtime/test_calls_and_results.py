@@ -25,7 +25,7 @@ TOOL = Tool("look", "", "", {"inputSchema": SCHEMA})
     ("asserts_formats", "proxy", "is_refused"),
     [(True, None, True), (False, None, False), (True, object(), False)],
 )
-def test_string_format_is_checked_only_if_formats_are_asserted(
+def test_format_keyword_rejects_arguments_only_with_asserts_formats_and_of_local_tools(
     asserts_formats: bool, proxy: Any, is_refused: bool
 ) -> None:
     """Arguments of a proxy are left to the external server."""
@@ -36,14 +36,14 @@ def test_string_format_is_checked_only_if_formats_are_asserted(
         assert bool(problems) is is_refused
 
 
-def test_formats_are_asserted_by_tool_calls_but_not_by_validators() -> None:
+def test_tool_calls_assert_format_keywords_and_plain_validators_ignore_them() -> None:
     arguments = {"day": "soon"}
     assert Validators().check_arguments(TOOL, arguments) == []
     assert ToolCalls().validators.check_arguments(TOOL, arguments) != []
 
 
 @pytest.mark.parametrize(("result_type", "is_refused"), [(None, False), ("a:B", True)])
-def test_result_formats_are_checked_only_for_a_result_type(
+def test_output_schema_formats_are_asserted_only_for_tools_with_a_result_type(
     result_type: str | None, is_refused: bool
 ) -> None:
     """Tools without an output schema accept every result."""
@@ -82,7 +82,7 @@ ACTIONS = {
         ("unheard-of", []),
     ],
 )
-def test_action_arguments_are_checked(
+def test_arguments_of_a_tool_action_are_checked_against_requires_and_accepts(
     action_and_names: str, problems: list[str]
 ) -> None:
     """`requires`, `requires_any` and `accepts` apply after the schema has no problems."""
@@ -95,7 +95,7 @@ def test_action_arguments_are_checked(
     assert Validators().check_arguments(tool, arguments) == []
 
 
-def test_invalid_schema_refuses_every_argument_and_result() -> None:
+def test_tool_with_an_invalid_json_schema_refuses_all_arguments_and_results() -> None:
     broken = {"type": 7}
     tool = replace(TOOL, definition={"inputSchema": broken, "outputSchema": broken})
     for problems in (
@@ -107,7 +107,9 @@ def test_invalid_schema_refuses_every_argument_and_result() -> None:
         ]
 
 
-async def test_deprecated_tool_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_first_call_of_each_deprecated_tool_logs_one_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     caplog.set_level(logging.WARNING, "toolcast")
     calls, old = ToolCalls(), replace(TOOL, deprecated={"since": "1.0"})
     for tool in (TOOL, old, old, replace(old, name="gaze")):
@@ -116,7 +118,7 @@ async def test_deprecated_tool_is_logged_once(caplog: pytest.LogCaptureFixture) 
     assert names == ["look", "gaze"]
 
 
-async def test_close_closes_the_recorder_only_if_it_was_created(
+async def test_tool_calls_close_closes_the_ledger_recorder_only_if_it_was_created(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     events: list[str] = []
@@ -138,7 +140,7 @@ async def test_close_closes_the_recorder_only_if_it_was_created(
 
 
 @pytest.mark.parametrize(("ask", "has_questions"), [(None, False), (object(), True)])
-async def test_admit_prepares_questions_only_with_an_ask_function(
+async def test_call_admission_prepares_user_questions_only_with_an_ask_function(
     monkeypatch: pytest.MonkeyPatch, ask: Any, has_questions: bool
 ) -> None:
     calls, prepared = ToolCalls(), list[Any]()
@@ -161,7 +163,7 @@ async def test_admit_prepares_questions_only_with_an_ask_function(
         (ToolResponse(content=[{"type": "text"}]), [{"type": "text"}]),
     ],
 )
-async def test_tool_result_returns_the_result_or_the_content_blocks(
+async def test_tool_result_function_returns_the_responses_result_or_else_its_content_blocks(
     response: ToolResponse, result: Any
 ) -> None:
     async def answer() -> ToolResponse:
@@ -170,7 +172,7 @@ async def test_tool_result_returns_the_result_or_the_content_blocks(
     assert await tool_result(answer()) == result
 
 
-async def test_tool_result_raises_tool_error_for_an_error_response() -> None:
+async def test_tool_result_function_raises_tool_error_for_an_error_response() -> None:
     async def answer() -> ToolResponse:
         return ToolResponse(error="it is late", content=[{"type": "text"}])
 

@@ -9,7 +9,7 @@ from toolcast_runtime.prompts import command_rows
 COLUMN = 50
 
 
-def test_comment_is_on_the_next_row_if_the_command_reaches_its_column() -> None:
+def test_comment_of_a_long_cli_command_in_prompt_docs_is_on_the_next_row() -> None:
     """Otherwise it is on the command's row, after at least two spaces."""
     longest = "x" * (COLUMN - 2 - len("  do "))
     (row,) = command_rows("do", longest, "Why.")
@@ -21,7 +21,7 @@ def test_comment_is_on_the_next_row_if_the_command_reaches_its_column() -> None:
     assert command_rows("do", longest, "") == [f"  do {longest}"]
 
 
-def test_long_command_is_continued_after_a_backslash() -> None:
+def test_long_cli_command_in_prompt_docs_is_continued_after_a_backslash() -> None:
     first = "a" * (118 - len("  do "))
     assert command_rows("do", first, "") == [f"  do {first}"]
     assert command_rows("do", f"{first[2:]} b", "") == [f"  do {first[2:]} b"]
@@ -32,7 +32,9 @@ def test_long_command_is_continued_after_a_backslash() -> None:
 
 
 @pytest.mark.parametrize(("length", "rows"), [(0, 1), (1, 2)])
-def test_comment_is_wrapped_at_120_columns(length: int, rows: int) -> None:
+def test_comment_of_a_cli_command_in_prompt_docs_is_wrapped_at_120_columns(
+    length: int, rows: int
+) -> None:
     width = 120 - COLUMN - len("# a ")
     lines = command_rows("do", "it", "a " + "b" * (width + length))
     assert len(lines) == rows

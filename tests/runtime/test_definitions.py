@@ -22,7 +22,7 @@ def read_error(package: Package, **settings: Any) -> str:
     return str(error.value)
 
 
-def test_tools_are_ordered_by_section_then_order_then_name(tmp_path: Path) -> None:
+def test_registry_orders_tools_by_section_then_order_then_name(tmp_path: Path) -> None:
     package = Package(
         tmp_path,
         definition("zebra"),
@@ -104,7 +104,7 @@ CONFLICT = '<<<<<<< HEAD\n  "a": 1,\n=======\n  "a": 2,\n>>>>>>> other\n'
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_definition_that_was_changed_after_generation_is_refused(
+def test_registry_refuses_generated_tool_files_that_were_changed_by_hand(
     tmp_path: Path, change: Callable[[Package], None], message: str
 ) -> None:
     package = Package(tmp_path, definition("list"), definition("note"))
@@ -118,7 +118,9 @@ def test_definition_that_was_changed_after_generation_is_refused(
     )
 
 
-def test_error_lists_five_problems_and_counts_the_rest(tmp_path: Path) -> None:
+def test_definition_error_lists_five_problems_and_counts_the_rest(
+    tmp_path: Path,
+) -> None:
     """Nine incomplete tools are reported in one `DefinitionError`."""
     package = Package(tmp_path, *(definition(f"tool{n}") for n in range(9)))
     for path in package.folder.glob("tool*.py"):
@@ -127,7 +129,9 @@ def test_error_lists_five_problems_and_counts_the_rest(tmp_path: Path) -> None:
     assert "tool0.json exists without tool0.py" in text and text.endswith("and 4 more")
 
 
-def test_backup_and_system_files_in_the_folder_are_ignored(tmp_path: Path) -> None:
+def test_backup_and_system_files_in_the_generated_tools_folder_are_ignored(
+    tmp_path: Path,
+) -> None:
     package = Package(tmp_path, definition("note"))
     for name in (".DS_Store", "note.json~", "note.py.orig", "README"):
         (package.folder / name).touch()
@@ -136,13 +140,15 @@ def test_backup_and_system_files_in_the_folder_are_ignored(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("handlers", ["work", "work.own"])
-def test_handler_in_its_package_is_accepted(tmp_path: Path, handlers: str) -> None:
+def test_registry_accepts_a_tool_handler_in_the_given_handlers_package(
+    tmp_path: Path, handlers: str
+) -> None:
     package = Package(tmp_path, definition("note", handler="work.own:note"))
     Registry(package.load(), handlers=handlers)
 
 
 @pytest.mark.parametrize("handlers", [None, "works", "work.ow", "work.own.more", "own"])
-def test_handler_outside_the_handlers_package_is_refused(
+def test_registry_refuses_a_tool_handler_outside_the_given_handlers_package(
     tmp_path: Path, handlers: str | None
 ) -> None:
     package = Package(tmp_path, definition("note", handler="work.own:note"))
@@ -150,7 +156,9 @@ def test_handler_outside_the_handlers_package_is_refused(
     assert "the handler `work.own:note` of `note` is refused" in text
 
 
-def test_old_name_resolves_unless_another_tool_has_it(tmp_path: Path) -> None:
+def test_renamed_from_name_resolves_to_the_tool_unless_another_tool_has_it(
+    tmp_path: Path,
+) -> None:
     package = Package(
         tmp_path, definition("note", renamed_from=["memo", "card"]), definition("card")
     )
@@ -189,7 +197,7 @@ MCP_LINE = (
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("indent", ["  ", "\t", ""])
-def test_numbers_and_escapes_keep_their_spelling_in_the_mcp_definition(
+def test_mcp_definition_keeps_the_spelling_of_numbers_and_escapes_in_the_tool_file(
     newline: str, indent: str
 ) -> None:
     """Line breaks and indentation of the file are removed."""
@@ -199,14 +207,16 @@ def test_numbers_and_escapes_keep_their_spelling_in_the_mcp_definition(
     assert tool.definition == json.loads(MCP_LINE)
 
 
-def test_definition_on_a_single_line_is_parsed() -> None:
+def test_generated_tool_definition_on_a_single_line_is_parsed() -> None:
     value = definition("note", section="text", order=3)
     tool = parse_definition(json.dumps(value), "note")
     assert (tool.section, tool.order) == ("text", 3)
     assert json.loads(tool.to_mcp_json()) == value["mcp"]
 
 
-def test_openai_and_langchain_schemas_always_have_properties(tmp_path: Path) -> None:
+def test_openai_and_langchain_tool_schemas_always_have_properties(
+    tmp_path: Path,
+) -> None:
     """Both reject a schema without `properties`; the MCP definition stays unchanged."""
     spec = definition("now")
     spec["mcp"]["inputSchema"] = {"type": "object"}

@@ -68,7 +68,9 @@ def test_deprecated_tool_call_is_logged_only_once(
     assert caplog.messages == [f"note is called. {LINE}"]
 
 
-def test_command_help_has_the_deprecation_notice(tmp_path: Path) -> None:
+def test_cli_help_of_a_deprecated_tools_command_has_the_deprecation_notice(
+    tmp_path: Path,
+) -> None:
     """Help of other commands and of the command group does not mention it."""
     main = command_line(load_registry(tmp_path), title="Notes")
     output = CliRunner().invoke(main, ["note", "--help"]).output

@@ -76,7 +76,7 @@ USES: dict[str, Callable[[Path], Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("name", sorted(optional.MODULES))
-def test_missing_optional_module_fails_with_its_part_name(
+def test_use_of_a_missing_runtime_module_fails_with_the_name_of_its_optional_part(
     name: str, tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
     part, path, _ = optional.MODULES[name]
@@ -91,7 +91,7 @@ def test_missing_optional_module_fails_with_its_part_name(
 
 
 @pytest.mark.parametrize("name", sorted(optional.MODULES))
-def test_optional_module_without_a_required_name_cannot_be_loaded(
+def test_optional_runtime_module_without_a_required_function_raises_optional_part_error(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     part, path, required_names = optional.MODULES[name]
@@ -105,7 +105,7 @@ def test_optional_module_without_a_required_name_cannot_be_loaded(
     assert getattr(optional, name) is module
 
 
-def test_unknown_optional_module_is_an_attribute_error() -> None:
+def test_unknown_name_in_the_runtimes_optional_modules_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         getattr(optional, "nothing")  # noqa: B009 - type checkers refuse the name
 
@@ -132,7 +132,9 @@ McpServer(registry, name="demo").main([])
 """
 
 
-def test_stdio_server_loads_no_unused_optional_part(tmp_path: Path) -> None:
+def test_stdio_mcp_server_imports_no_optional_runtime_part_that_its_tools_do_not_use(
+    tmp_path: Path,
+) -> None:
     handler = "tests.runtime.core_handlers:add"
     package = Package(tmp_path, definition("t", handler=handler))
     process = run_program(LOADED_MODULES_PROGRAM, tmp_path, (), package=package.name)
@@ -160,7 +162,9 @@ print([m for m in sys.modules if m.startswith({broken!r})])
 """
 
 
-def test_tool_without_optional_features_works_with_only_core(tmp_path: Path) -> None:
+def test_tool_without_optional_features_works_with_only_the_runtimes_core_package(
+    tmp_path: Path,
+) -> None:
     """Confirmation and recording fail; a slower test removes the packages from a wheel."""
     handler = "tests.runtime.core_handlers:add"
     add = definition("add", handler=handler)

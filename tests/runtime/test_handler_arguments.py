@@ -80,7 +80,7 @@ def _make_adapter(
         (keyword_named_arguments, "a", "a", "a"),
     ],
 )
-def test_arguments_without_a_parameter_are_rejected(
+def test_call_arguments_without_a_parameter_in_the_handler_are_rejected(
     function: Callable[..., Any], declared: str, sent: str, rejected: str
 ) -> None:
     """`**arguments` accepts declared names only; a mapping accepts every name."""
@@ -100,7 +100,7 @@ def test_arguments_without_a_parameter_are_rejected(
         (single_parameter, "b", False),
     ],
 )
-def test_only_a_mapping_parameter_receives_all_arguments(
+def test_handler_with_one_mapping_parameter_receives_all_arguments_in_it(
     function: Callable[..., Any], declared: str, accepts_mapping: bool
 ) -> None:
     """It is positional-only or annotated as a dict; a keyword-only one is not."""
@@ -121,7 +121,7 @@ def test_only_a_mapping_parameter_receives_all_arguments(
         (var_keyword, ["store"], ["store"], None),
     ],
 )
-def test_caller_cannot_set_a_dependency(
+def test_tool_call_cannot_set_a_lifespan_dependency_of_its_handler(
     function: Callable[..., Any], sent: Any, rejected: Any, result: Any
 ) -> None:
     """An argument with the dependency's name is rejected; the handler gets the value."""
@@ -141,7 +141,7 @@ def test_caller_cannot_set_a_dependency(
         (with_store, ["a", "store"], "is a parameter of the tool, too"),
     ],
 )
-def test_dependency_without_its_own_parameter_is_a_type_error(
+def test_lifespan_dependency_without_its_own_handler_parameter_raises_type_error(
     function: Callable[..., Any], declared: Any, problem: str
 ) -> None:
     """The handler has no such parameter, or the tool declares the same name."""

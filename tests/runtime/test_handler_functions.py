@@ -78,7 +78,9 @@ def test_function_from_another_package_is_refused_as_handler(name: str) -> None:
 
 @pytest.mark.parametrize("name", OWN)
 @pytest.mark.usefixtures("package")
-def test_function_in_the_handlers_package_is_loaded(name: str) -> None:
+def test_function_defined_in_the_handlers_package_is_loaded_as_handler(
+    name: str,
+) -> None:
     assert callable(load_function(f"{PACKAGE}:{name}", PACKAGE))
 
 
@@ -93,7 +95,9 @@ class Layer:
 
 @pytest.mark.parametrize(("layers", "is_accepted"), [(49, True), (50, False)])
 @pytest.mark.usefixtures("package")
-def test_function_with_50_wrappers_is_refused(layers: int, is_accepted: bool) -> None:
+def test_handler_function_with_50_wrappers_is_refused_and_with_49_is_loaded(
+    layers: int, is_accepted: bool
+) -> None:
     function = sys.modules[PACKAGE].own
     for _ in range(layers):
         function = Layer(function)
@@ -107,7 +111,9 @@ def test_function_with_50_wrappers_is_refused(layers: int, is_accepted: bool) ->
 
 @pytest.mark.parametrize("package", ["other", "own", "own_handlers.inner", None])
 @pytest.mark.usefixtures("package")
-def test_module_outside_handlers_package_is_not_imported(package: str | None) -> None:
+def test_handler_module_outside_the_handlers_package_is_refused_without_import(
+    package: str | None,
+) -> None:
     """The error is the refusal, although the module does not exist."""
     reason = (
         f"outside of `{package}`" if package else "no package of handlers is declared"
@@ -117,7 +123,7 @@ def test_module_outside_handlers_package_is_not_imported(package: str | None) ->
 
 
 @pytest.mark.usefixtures("package")
-async def test_refused_handler_origin_is_logged_but_not_sent_to_the_caller(
+async def test_origin_of_a_refused_handler_is_logged_but_not_sent_to_the_caller(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     tool = Tool("t", "", "", {"inputSchema": {}}, handler=f"{PACKAGE}:system")
@@ -127,7 +133,7 @@ async def test_refused_handler_origin_is_logged_but_not_sent_to_the_caller(
     assert "own_handlers:system is refused: it is defined in `posix`" in caplog.text
 
 
-async def test_ledger_sink_from_another_package_prevents_the_call(
+async def test_ledger_sink_outside_the_handlers_package_makes_the_tool_call_fail(
     tmp_path: Path, handlers: Any
 ) -> None:
     runs: list[int] = []

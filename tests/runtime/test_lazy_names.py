@@ -32,18 +32,22 @@ assert any(name.endswith({late!r}) for name in sys.modules)
 
 
 @pytest.mark.parametrize("package", LAZY_MODULES)
-def test_public_name_imports_its_module_on_first_use(package: str) -> None:
+def test_public_name_of_a_lazy_package_imports_its_module_on_first_use(
+    package: str,
+) -> None:
     program = PROGRAM.format(package=package, late=f".{LAZY_MODULES[package]}")
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize("package", LAZY_MODULES)
-def test_unknown_name_in_lazy_package_is_an_attribute_error(package: str) -> None:
+def test_unknown_name_in_a_lazy_package_raises_attribute_error(package: str) -> None:
     with pytest.raises(AttributeError, match=f"'{package}' has no attribute 'nothing'"):
         getattr(import_module(package), "nothing")  # noqa: B009 - no such attribute
 
 
-def test_lazy_name_is_cached_after_import(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lazily_imported_public_name_is_cached_in_its_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     package, module = types.ModuleType("made"), types.ModuleType("made.up")
     module.value = "first"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "made", package)

@@ -40,11 +40,11 @@ def list_runtime_uses(module: ast.Module) -> Iterator[str]:
                 yield from (f"{names[name]}({keyword.arg}=)" for keyword in keywords)
 
 
-def test_require_level_accepts_the_installed_level() -> None:
+def test_require_level_accepts_generated_code_of_the_installed_runtime_level() -> None:
     require_level(RUNTIME_LEVEL, "generated.notes")
 
 
-def test_require_level_refuses_newer_code() -> None:
+def test_require_level_refuses_code_generated_for_a_newer_runtime_level() -> None:
     with pytest.raises(ImportError) as error:
         require_level(2, "generated.notes")
     assert str(error.value) == (
@@ -53,7 +53,9 @@ def test_require_level_refuses_newer_code() -> None:
     )
 
 
-def test_require_level_refuses_older_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_require_level_refuses_code_generated_for_an_older_runtime_level(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(runtime_level, "RUNTIME_LEVEL", 2)
     with pytest.raises(ImportError) as error:
         require_level(1, "generated.notes")
@@ -64,7 +66,7 @@ def test_require_level_refuses_older_code(monkeypatch: pytest.MonkeyPatch) -> No
     )
 
 
-def test_importing_the_runtime_loads_only_its_lazy_names() -> None:
+def test_importing_toolcast_runtime_loads_no_submodule_besides_its_lazy_names() -> None:
     code = (
         "import sys; before = set(sys.modules); import toolcast_runtime;"
         "print(sorted(m for m in set(sys.modules) - before if 'toolcast' in m))"
@@ -77,7 +79,7 @@ def test_importing_the_runtime_loads_only_its_lazy_names() -> None:
     )
 
 
-def test_names_for_handlers_are_exported_by_the_top_package() -> None:
+def test_runtime_names_that_handlers_use_are_exported_by_toolcast_runtime() -> None:
     from toolcast_runtime import CallContext, ToolError, ToolResponse, current_call
 
     assert ToolResponse(3).success and issubclass(ToolError, Exception)
@@ -86,12 +88,14 @@ def test_names_for_handlers_are_exported_by_the_top_package() -> None:
         current_call()
 
 
-def test_unknown_runtime_name_is_an_attribute_error() -> None:
+def test_unknown_name_in_toolcast_runtime_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         toolcast_runtime.Nothing  # noqa: B018
 
 
-def test_generated_code_uses_runtime_names_at_its_level(clinic_project: Path) -> None:
+def test_runtime_names_used_by_generated_code_equal_the_list_for_the_runtime_level(
+    clinic_project: Path,
+) -> None:
     """A released runtime of the same level must have every name that new code uses.
 
     If the names change after a release, raise RUNTIME_LEVEL and rename the file. `REGENERATE=1`

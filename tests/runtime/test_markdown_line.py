@@ -68,27 +68,31 @@ def _split(texts: str) -> list[str]:
 
 
 @pytest.mark.parametrize("text", _split(UNCHANGED))
-def test_html_that_is_closed_in_its_line_is_not_escaped(text: str) -> None:
+def test_html_closed_in_the_same_markdown_line_is_not_escaped(text: str) -> None:
     """Spaces at both ends are removed."""
     assert escape_markdown_line(f" {text} ") == text
     assert not has_unclosed_html(text)
 
 
 @pytest.mark.parametrize("text", _split(IN_CODE))
-def test_html_in_a_code_span_is_not_escaped(text: str) -> None:
+def test_html_in_a_markdown_code_span_is_not_escaped(text: str) -> None:
     assert escape_markdown_line(text) == text
     assert has_unclosed_html(text)
 
 
 @pytest.mark.parametrize("case", ESCAPED.strip("\n").split("\n"))
-def test_unclosed_html_and_link_definitions_are_escaped(case: str) -> None:
+def test_unclosed_html_and_link_definitions_in_a_markdown_line_are_escaped(
+    case: str,
+) -> None:
     text, _, escaped = case.partition(" | ")
     assert escape_markdown_line(text) == escaped
     assert has_unclosed_html(text) is ("<" in text and text.strip() != escaped)
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\rb", "\n"])
-def test_text_with_a_line_break_is_a_value_error(text: str) -> None:
+def test_escape_markdown_line_raises_value_error_for_text_with_a_line_break(
+    text: str,
+) -> None:
     with pytest.raises(ValueError, match="a line break"):
         escape_markdown_line(text)
 

@@ -76,7 +76,7 @@ def test_tool_with_confirm_is_refused_without_the_questions_module(
 
 
 @pytest.mark.parametrize("handler", ["asking", "asking_later"])
-def test_handler_with_a_question_fails_without_the_consent_part(
+def test_handler_that_puts_a_question_to_the_user_fails_without_the_consent_part(
     handler: str, tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
     break_modules("toolcast_runtime.consent")
@@ -85,7 +85,7 @@ def test_handler_with_a_question_fails_without_the_consent_part(
     assert not handler_log
 
 
-def test_handler_questions_fail_without_the_consent_package(
+def test_each_user_question_of_a_handler_fails_without_the_consent_package(
     tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
     """Handlers that catch the error and repeat the question get no answer either."""
@@ -104,7 +104,7 @@ def test_handler_questions_fail_without_the_consent_package(
     ],
 )
 @pytest.mark.parametrize("is_declared", [False, True])
-def test_persistent_tool_is_refused_without_the_ledger_part(
+def test_call_of_a_persistent_tool_is_refused_without_the_ledger_part(
     module: str,
     is_declared: bool,
     tmp_path: Path,
@@ -129,7 +129,7 @@ def test_persistent_tool_is_refused_without_the_ledger_part(
         "toolcast_runtime.ledger.secret_arguments",
     ],
 )
-def test_confirmation_is_refused_if_the_ledger_cannot_redact_secrets(
+def test_tool_with_confirm_is_refused_if_the_ledger_cannot_redact_secret_arguments(
     module: str, tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
     break_modules(module)
@@ -149,7 +149,7 @@ def test_confirmation_is_refused_if_the_ledger_cannot_redact_secrets(
         {"result_type": f"{HANDLERS}:A"},
     ],
 )
-def test_tool_with_typed_values_is_refused_without_the_values_part(
+def test_tool_with_typed_arguments_or_result_is_refused_without_the_values_part(
     fields: Any, tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
     break_modules("toolcast_runtime.values")
@@ -233,7 +233,7 @@ def test_server_with_resources_cannot_be_built_without_the_resources_part(
         server.build()
 
 
-async def test_skills_list_fails_without_the_skills_part(
+async def test_mcp_request_skills_list_fails_without_the_skills_part(
     tmp_path: Path, break_modules: BreakModules
 ) -> None:
     break_modules("toolcast_runtime.skills")
@@ -243,7 +243,7 @@ async def test_skills_list_fails_without_the_skills_part(
         await skills_list.handler(None, PaginatedRequestParams())
 
 
-def test_client_access_and_permissions_need_no_optional_part(
+def test_client_access_and_permissions_are_enforced_without_any_optional_part(
     tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
     break_modules(*PACKAGES)
@@ -259,7 +259,7 @@ def test_client_access_and_permissions_need_no_optional_part(
     assert registry.call_tool_sync("t", {}, "desk").result == "done"
 
 
-def test_unreadable_override_file_refuses_every_call(
+def test_every_tool_call_is_refused_if_the_access_override_file_is_unreadable(
     tmp_path: Path, handler_log: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def apply(*_: Any) -> Any:

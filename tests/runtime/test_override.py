@@ -49,7 +49,9 @@ def write_file(folder: Path, value: Any, name: str = "mcp_clients.json") -> Path
     return file
 
 
-def test_override_replaces_allow_and_adds_deny_for_its_clients(tmp_path: Path) -> None:
+def test_access_override_file_replaces_allow_and_adds_deny_for_its_clients(
+    tmp_path: Path,
+) -> None:
     """Clients that the file does not name keep their access."""
     value = {
         "copilot": {"allow": ["get_personality", "github_issue"]},
@@ -64,7 +66,9 @@ def test_override_replaces_allow_and_adds_deny_for_its_clients(tmp_path: Path) -
     assert registry.names("external") == ("memory",)
 
 
-def test_allow_all_in_override_does_not_bypass_clients_and_deny(tmp_path: Path) -> None:
+def test_allow_all_in_the_override_file_does_not_bypass_a_tools_clients_and_deny(
+    tmp_path: Path,
+) -> None:
     registry = load_registry(write_file(tmp_path, {"external": {"allow": "*"}}))
     # Only `memory` names this client, and the toolset denies `stickynotes` for it.
     assert registry.names("external") == ("memory",)
@@ -117,7 +121,7 @@ def test_invalid_override_file_denies_every_tool_to_every_client(
     )
 
 
-def test_error_lists_every_problem_in_the_override_file(tmp_path: Path) -> None:
+def test_access_error_lists_every_problem_in_the_override_file(tmp_path: Path) -> None:
     value = {"unknown": {}, "copilot": {"allow": ["gone"], "more": 1}}
     with pytest.raises(AccessError) as error:
         load_registry(write_file(tmp_path, value)).access()
@@ -141,7 +145,7 @@ def test_missing_override_file_or_folder_is_an_access_error(tmp_path: Path) -> N
         ("copilot: [secret-4d1\n", "line 2 is not valid YAML"),
     ],
 )
-def test_invalid_yaml_override_is_an_error_that_does_not_quote_the_file(
+def test_access_error_for_an_override_file_with_invalid_yaml_does_not_quote_it(
     tmp_path: Path, text: str, problem: str
 ) -> None:
     registry = load_registry(write_file(tmp_path, text, "clients.yaml"))
@@ -151,13 +155,13 @@ def test_invalid_yaml_override_is_an_error_that_does_not_quote_the_file(
     assert "secret-4d1" not in str(error.value)
 
 
-def test_override_file_can_be_yaml(tmp_path: Path) -> None:
+def test_access_override_file_can_be_yaml(tmp_path: Path) -> None:
     text = "copilot:\n  allow: [github_issue]\n"
     registry = load_registry(write_file(tmp_path, text, "clients.yml"))
     assert registry.names("copilot") == ("github_issue",)
 
 
-def test_environment_variable_replaces_the_override_path(
+def test_environment_variable_replaces_the_path_of_the_access_override_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = write_file(tmp_path, {"copilot": {"allow": []}}, "other.json")

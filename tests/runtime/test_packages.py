@@ -112,7 +112,9 @@ def test_runtime_does_not_import_the_generator() -> None:
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_public_module_has_docstring_and_exports(name: str) -> None:
+def test_public_runtime_modules_have_a_docstring_and_export_existing_names(
+    name: str,
+) -> None:
     module = importlib.import_module(name)
     assert module.__doc__ and module.__doc__.rstrip().endswith(".")
     assert module.__all__
@@ -121,7 +123,7 @@ def test_public_module_has_docstring_and_exports(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_public_name_is_the_same_object_and_not_a_module_at_each_import() -> None:
+def test_public_runtime_name_is_the_same_non_module_object_at_each_import() -> None:
     """A lazily imported submodule must not replace a public name that is equal to it."""
     code = (
         "import importlib, sys, types\n"

@@ -52,12 +52,14 @@ def redact_secret(schema: dict[str, Any], value: Any) -> Any:
         {"properties": {"x": {"type": "string", "writeOnly": "true"}}},
     ],
 )
-def test_value_marked_secret_in_schema_is_redacted(schema: dict[str, Any]) -> None:
+def test_argument_that_the_schema_marks_as_secret_is_redacted_in_the_ledger(
+    schema: dict[str, Any],
+) -> None:
     """`writeOnly` and `format: password` are found in references and combinators."""
     redact_secret(schema, {"x": "s3cret"})
 
 
-def test_only_secret_items_and_properties_are_redacted() -> None:
+def test_ledger_redacts_only_the_secret_items_and_properties_of_an_argument() -> None:
     schema = {"properties": {"x": {"type": "array", "items": SECRET}, "y": TEXT}}
     assert redact_secret(schema, {"x": ["s3cret"], "y": "seen"}) == {
         "x": REDACTED,
@@ -90,7 +92,9 @@ def test_only_secret_items_and_properties_are_redacted() -> None:
         {"properties": {"x": {"$ref": "https://example.org/secret.json"}}},
     ],
 )
-def test_secret_behind_any_schema_reference_is_redacted(schema: dict[str, Any]) -> None:
+def test_ledger_redacts_an_argument_that_is_secret_through_a_schema_reference(
+    schema: dict[str, Any],
+) -> None:
     """Values with an unresolvable reference count as secret."""
     redact_secret(schema, {"x": "s3cret"})
 
@@ -110,7 +114,7 @@ def test_secret_behind_any_schema_reference_is_redacted(schema: dict[str, Any]) 
     token_old tokenNew jwt2 passwd1 github_pat connection_string X-CSRF csrf_token mfa_code
     """.split(),
 )
-def test_value_with_a_secret_name_is_redacted_without_a_schema(name: str) -> None:
+def test_ledger_redacts_a_value_with_a_secret_name_without_a_schema(name: str) -> None:
     redact_secret({}, {name: "s3cret", "list": [{name: {"deep": "s3cret"}}]})
     redact_secret(
         {"additionalProperties": True}, {"x": {"more": [[{name: ["s3cret"]}]]}}
@@ -141,12 +145,14 @@ def test_value_with_a_secret_name_is_redacted_without_a_schema(name: str) -> Non
         ["tool", "--password", "s3cret", "--verbose"],
     ],
 )
-def test_secret_name_in_a_name_value_pair_redacts_the_value(value: Any) -> None:
+def test_ledger_redacts_the_value_of_a_name_value_pair_with_a_secret_name(
+    value: Any,
+) -> None:
     """Pairs are objects with a name field, rows under column names and list items."""
     redact_secret({}, {"x": value})
 
 
-def test_name_value_pair_redacts_only_the_value() -> None:
+def test_ledger_keeps_the_name_and_further_fields_of_a_secret_name_value_pair() -> None:
     redacted = redact_secret(
         {}, {"x": {"name": "Authorization", "value": "s3cret", "on": "GET"}}
     )
@@ -157,7 +163,7 @@ def test_name_value_pair_redacts_only_the_value() -> None:
     assert redacted == {"x": f"https://a.example/?token={REDACTED}&page=2"}
 
 
-def test_number_with_a_secret_name_is_redacted() -> None:
+def test_ledger_redacts_a_number_with_a_secret_name() -> None:
     value = {"pin": 1234, "password": 1234, "otp": 123456, "token": 99}
     assert redact_secret({}, value) == dict.fromkeys(value, REDACTED)
 
@@ -211,17 +217,19 @@ def test_number_with_a_secret_name_is_redacted() -> None:
         ("sizes", {"keys": ["a", "b"], "values": [1, 2]}),
     ],
 )
-def test_value_with_a_harmless_name_is_not_redacted(name: str, value: Any) -> None:
+def test_ledger_does_not_redact_a_value_with_a_harmless_name(
+    name: str, value: Any
+) -> None:
     assert Redaction({}).redact({name: value}) == {name: value}
 
 
-def test_value_without_secrets_is_unchanged() -> None:
+def test_ledger_redaction_does_not_change_a_value_without_secrets() -> None:
     schema = {"properties": {"page_token": TEXT, "n": {"type": "number"}}}
     value = {"page_token": "p2", "n": 1.0, "more": [None, True, {"a": "b"}]}
     assert Redaction(schema).redact(value) == value
 
 
-def test_recursive_schema_does_not_loop() -> None:
+def test_ledger_redaction_with_a_recursive_schema_ends() -> None:
     schema: dict[str, Any] = {
         "properties": {"x": {"$ref": "#/$defs/a"}},
         "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#"}]}},
@@ -229,12 +237,12 @@ def test_recursive_schema_does_not_loop() -> None:
     assert Redaction(schema).redact({"x": {"x": 1}}) == {"x": {"x": 1}}
 
 
-def test_schema_above_the_size_limit_redacts_the_entire_value() -> None:
+def test_ledger_redacts_all_arguments_if_the_schema_exceeds_the_size_limit() -> None:
     schema = {"properties": {f"p{n}": {"type": "string"} for n in range(30_000)}}
     assert Redaction(schema).redact({"p1": "s3cret"}) == REDACTED
 
 
-def test_values_are_redacted_if_names_are_too_long_or_numerous() -> None:
+def test_ledger_redacts_values_whose_names_are_too_long_or_too_numerous() -> None:
     """Repeated names are counted once."""
     long = "x" * 300
     assert redact_secret({}, {long: "s3cret", "y": "seen"}) == {
@@ -250,13 +258,13 @@ def test_values_are_redacted_if_names_are_too_long_or_numerous() -> None:
     assert redact_secret({}, {"rows": rows}) == {"rows": rows}
 
 
-def test_long_lists_and_texts_without_secrets_are_unchanged() -> None:
+def test_ledger_redaction_keeps_long_lists_and_texts_without_secrets() -> None:
     items = [f"word{n}" for n in range(20_000)]
     value = {"words": items, "text": " ".join(f"{word}: x" for word in items)}
     assert Redaction({}).redact(value) == value
 
 
-def test_text_above_the_total_size_limit_is_redacted() -> None:
+def test_ledger_redacts_a_text_above_the_total_size_limit_of_long_texts() -> None:
     """The first long text fits into the limit, the second does not; short texts do."""
     text = "word " * 40_000
     redacted = Redaction({}).redact({"first": text, "second": text, "third": "word"})
@@ -283,7 +291,9 @@ def test_text_above_the_total_size_limit_is_redacted() -> None:
         ),
     ],
 )
-def test_classify_name_returns_any_text_or_none(secret: str, names: str) -> None:
+def test_classify_name_returns_which_values_of_a_secret_name_are_redacted(
+    secret: str, names: str
+) -> None:
     """Classes of names: every value is secret, only texts are, or none is."""
     assert {name: classify_name(name) for name in names.split()} == dict.fromkeys(
         names.split(), secret
@@ -291,7 +301,7 @@ def test_classify_name_returns_any_text_or_none(secret: str, names: str) -> None
 
 
 @pytest.mark.parametrize(("length", "is_accepted"), [(256, True), (257, False)])
-def test_value_is_redacted_if_its_name_exceeds_256_characters(
+def test_ledger_redacts_a_value_whose_name_exceeds_256_characters(
     length: int, is_accepted: bool
 ) -> None:
     value = {"x" * length: "seen"}
@@ -299,7 +309,7 @@ def test_value_is_redacted_if_its_name_exceeds_256_characters(
 
 
 @pytest.mark.parametrize(("names", "is_accepted"), [(500, True), (501, False)])
-def test_values_are_redacted_if_all_names_exceed_50_000_characters(
+def test_ledger_redacts_values_after_50_000_characters_of_names(
     names: int, is_accepted: bool
 ) -> None:
     """Names count as their length plus ten."""
@@ -308,7 +318,7 @@ def test_values_are_redacted_if_all_names_exceed_50_000_characters(
 
 
 @pytest.mark.parametrize(("length", "is_accepted"), [(64, True), (65, False)])
-def test_name_in_a_name_value_pair_is_read_up_to_64_characters(
+def test_secret_name_in_a_name_value_pair_is_detected_up_to_64_characters(
     length: int, is_accepted: bool
 ) -> None:
     """Longer texts are not names, so their values are not redacted."""
@@ -318,7 +328,7 @@ def test_name_in_a_name_value_pair_is_read_up_to_64_characters(
 
 
 @pytest.mark.parametrize(("excess", "is_accepted"), [(0, True), (1, False)])
-def test_texts_above_300_000_characters_in_total_are_redacted(
+def test_ledger_redacts_long_texts_above_300_000_characters_in_total(
     excess: int, is_accepted: bool
 ) -> None:
     """Texts of 64 characters or less are not counted."""
@@ -340,13 +350,17 @@ def test_texts_above_300_000_characters_in_total_are_redacted(
         ([["Cookie", "a"], 1], [["Cookie", REDACTED], 1]),
     ],
 )
-def test_item_after_secret_name_is_redacted(items: list[Any], expected: Any) -> None:
+def test_ledger_redacts_the_list_item_after_a_header_or_option_with_a_secret_name(
+    items: list[Any], expected: Any
+) -> None:
     """Header names must be at an even index; options redact the next item."""
     assert Redaction({}).redact(items) == expected
 
 
 @pytest.mark.parametrize(("depth", "is_accepted"), [(196, True), (197, False)])
-def test_json_in_text_is_parsed_up_to_200_levels(depth: int, is_accepted: bool) -> None:
+def test_secrets_in_json_text_are_found_by_the_ledger_up_to_200_levels(
+    depth: int, is_accepted: bool
+) -> None:
     """The levels of the value that contains the text are counted too."""
     schema = {"properties": {"x": SECRET}}
     text = "[" * depth + '{"x": "s3cret"}' + "]" * depth
@@ -357,7 +371,7 @@ def test_json_in_text_is_parsed_up_to_200_levels(depth: int, is_accepted: bool) 
 
 
 @pytest.mark.parametrize(("excess", "is_accepted"), [(0, True), (1, False)])
-def test_schema_above_20_000_nodes_redacts_the_entire_value(
+def test_ledger_redacts_all_arguments_if_the_schema_has_over_20_000_nodes(
     excess: int, is_accepted: bool
 ) -> None:
     """The schema, its list and the list's items are counted."""
@@ -378,13 +392,17 @@ def test_schema_above_20_000_nodes_redacts_the_entire_value(
         ("___", ""),
     ],
 )
-def test_last_name_part_is_lower_case_and_singular(name: str, last: str) -> None:
+def test_last_part_of_a_name_for_secret_detection_is_lower_case_and_singular(
+    name: str, last: str
+) -> None:
     """At most 16 characters are used."""
     assert _get_last_name_part(name) == last
 
 
 @pytest.mark.parametrize(("names", "is_redacted"), [(100_000, False), (100_001, True)])
-def test_text_after_100_000_names_is_redacted(names: int, is_redacted: bool) -> None:
+def test_ledger_redacts_texts_after_100_000_classified_names(
+    names: int, is_redacted: bool
+) -> None:
     """Further names inside texts are not classified."""
     copy = _RedactedCopy(frozenset())
     copy._remaining_names = 100_000 - names + 1
@@ -404,6 +422,8 @@ def test_text_after_100_000_names_is_redacted(names: int, is_redacted: bool) -> 
         ("1.5", "1.5"),
     ],
 )
-def test_scalar_in_a_text_is_parsed_as_yaml(text: str, value: Any) -> None:
+def test_scalar_in_a_text_is_parsed_as_yaml_by_the_ledger_redaction(
+    text: str, value: Any
+) -> None:
     """Integers of up to 9 digits, booleans and null are parsed; other text is a string."""
     assert _parse_scalar(text) == value

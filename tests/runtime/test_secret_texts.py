@@ -65,14 +65,16 @@ HEADERS = [{"name": "Authorization", "value": "Bearer s3cret"}]
         "-----BEGIN RSA PRIVATE KEY-----\ns3cret\n-----END RSA PRIVATE KEY-----",
     ],
 )
-def test_secret_in_a_text_is_redacted(text: str) -> None:
+def test_ledger_redacts_a_secret_inside_a_text_such_as_a_url_or_command(
+    text: str,
+) -> None:
     for value in ({"text": text}, {"list": [text]}):
         redacted = json.dumps(Redaction({}).redact(value))
         assert "s3cret" not in redacted
         assert REDACTED in redacted
 
 
-def test_write_only_property_is_redacted_in_json_text() -> None:
+def test_ledger_redacts_a_write_only_property_in_json_text() -> None:
     schema = {"properties": {"x": {"type": "string", "writeOnly": True}}}
     assert Redaction(schema).redact({"body": '{"x": "s3cret", "y": 1}'}) == {
         "body": json.dumps({"x": REDACTED, "y": 1})
@@ -101,7 +103,7 @@ def test_write_only_property_is_redacted_in_json_text() -> None:
         "заметка: купить молоко, 日付: 今日, Größe: 5",
     ],
 )
-def test_text_without_a_secret_is_unchanged(text: str) -> None:
+def test_ledger_redaction_does_not_change_a_text_without_a_secret(text: str) -> None:
     assert Redaction({}).redact({"text": text}) == {"text": text}
 
 
@@ -126,7 +128,9 @@ def test_text_without_a_secret_is_unchanged(text: str) -> None:
         ("password='it\\'s' and page='1'", "password='*' and page='1'"),
     ],
 )
-def test_text_around_a_secret_is_unchanged(text: str, expected: str) -> None:
+def test_ledger_redaction_does_not_change_the_text_around_a_secret(
+    text: str, expected: str
+) -> None:
     redacted = Redaction({}).redact({"text": text})["text"]
     assert redacted.replace(REDACTED, "*") == expected
 
@@ -158,7 +162,7 @@ def test_text_around_a_secret_is_unchanged(text: str, expected: str) -> None:
     ],
     ids=lambda text: text[:28],
 )
-def test_redaction_time_for_long_text_is_bounded(text: str) -> None:
+def test_ledger_redaction_of_a_long_text_takes_bounded_time(text: str) -> None:
     """Two seconds of CPU time, although each text invites backtracking."""
     started = time.process_time()
     Redaction({}).redact({"text": text})

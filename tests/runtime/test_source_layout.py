@@ -48,7 +48,9 @@ def run(project: Any, *arguments: str) -> Any:
     return project.run(*arguments, env={"PYTHONPATH": str(project.root / "src")})
 
 
-def test_generated_texts_name_modules_without_the_source_folder(project: Any) -> None:
+def test_generated_files_name_modules_of_a_src_project_without_the_src_folder(
+    project: Any,
+) -> None:
     folder = project.root / "src/acme/gen/toy"
     assert "python -m acme.gen.toy.cli note" in (folder / "prompts/cli.md").read_text()
     assert "python -m acme.gen.toy.mcp_server" in (folder / "mcp_server.py").read_text()
@@ -57,7 +59,7 @@ def test_generated_texts_name_modules_without_the_source_folder(project: Any) ->
         assert "src.acme" not in path.read_text("utf-8"), path
 
 
-def test_cli_module_in_prompt_docs_runs(project: Any) -> None:
+def test_cli_module_named_in_prompt_docs_of_a_src_project_runs(project: Any) -> None:
     process = run(project, "-m", "acme.gen.toy.cli", "note", "--text", "tea")
     assert (process.returncode, process.stdout.strip()) == (0, "tea"), process.stderr
 
@@ -88,7 +90,7 @@ def test_generated_tests_pass_in_src_project(project: Any) -> None:
         ("output: source/gen\nsources: [src]\n", "source.gen.toy"),
     ],
 )
-def test_package_name_is_relative_to_the_longest_matching_source(
+def test_generated_package_name_is_relative_to_the_longest_matching_sources_folder(
     make_project: Make, settings: str, package: str
 ) -> None:
     bare = "summary: Do.\nparameters: {type: object}\ncli: {keyword: note}\n"

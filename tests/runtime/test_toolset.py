@@ -44,7 +44,9 @@ class Dependencies:
         self.log.append("over" if self.has_ended else "leave")
 
 
-async def test_lifespan_ends_at_the_last_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_toolset_lifespan_ends_only_at_the_last_leave(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The toolset is entered twice; only the second `leave` ends the lifespan."""
     timeouts: list[float] = []
 
@@ -62,7 +64,7 @@ async def test_lifespan_ends_at_the_last_leave(monkeypatch: pytest.MonkeyPatch) 
     assert (dependencies.log, timeouts) == (["enter", "enter", "over"], [1.0])
 
 
-async def test_failed_lifespan_start_is_undone_and_can_be_retried() -> None:
+async def test_failed_toolset_lifespan_start_is_undone_and_can_be_retried() -> None:
     dependencies = Dependencies(fails=True)
     toolset: Toolset = _make_toolset(lifespan=object(), _dependencies=dependencies)
     for _ in range(2):
@@ -80,7 +82,7 @@ async def test_failed_lifespan_start_is_undone_and_can_be_retried() -> None:
         (object(), False, True, True),
     ],
 )
-async def test_lifespan_is_started_if_it_is_up_disabled_or_not_declared(
+async def test_toolset_lifespan_counts_as_started_if_it_is_up_disabled_or_not_declared(
     lifespan: Any, is_disabled: bool, is_up: bool, expected: bool
 ) -> None:
     """Dependencies are entered only for a declared lifespan that is not disabled."""
@@ -115,7 +117,7 @@ class Provider:
         return next((tool for tool in self.tools if tool.name == name), None)
 
 
-async def test_remote_tool_comes_from_the_first_available_provider_with_it() -> None:
+async def test_toolset_finds_remote_tool_at_first_available_provider_with_it() -> None:
     """Tools that access denies are found by `list_named_tools` only."""
     first = Provider("a", available=False)
     second, third = Provider("b", known="ab"), Provider("a", "b", "c")
@@ -137,7 +139,9 @@ async def test_remote_tool_comes_from_the_first_available_provider_with_it() -> 
     assert toolset._is_known("c") and not toolset._is_known("d")
 
 
-def test_question_extends_the_call_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_deadline_is_extended_by_the_time_that_the_user_needs_for_an_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Seconds in which a question waits for the user do not count against the timeout."""
     clock = SimpleNamespace(monotonic=lambda: 50.0)
     monkeypatch.setattr(contexts, "time", clock)

@@ -58,7 +58,9 @@ async def count_rounds(call: Awaitable[ToolResponse]) -> int:
     return rounds
 
 
-async def test_handler_without_await_is_answered_in_two_rounds(call: Call) -> None:
+async def test_async_handler_without_await_is_answered_in_two_event_loop_rounds(
+    call: Call,
+) -> None:
     """Event loop rounds: two, or none with the eager tasks of Python 3.12."""
 
     async def at_once() -> str:
@@ -68,7 +70,9 @@ async def test_handler_without_await_is_answered_in_two_rounds(call: Call) -> No
     assert rounds == (0 if IS_EAGER else 2)
 
 
-async def test_caller_is_answered_in_the_round_the_handler_ends(call: Call) -> None:
+async def test_call_is_answered_in_the_event_loop_round_in_which_its_handler_ends(
+    call: Call,
+) -> None:
     """No further round of the event loop passes before the answer."""
 
     async def in_two_rounds() -> str:
@@ -80,7 +84,7 @@ async def test_caller_is_answered_in_the_round_the_handler_ends(call: Call) -> N
     assert rounds == (3 if IS_EAGER else 4)
 
 
-async def test_handler_runs_in_a_separate_task(call: Call) -> None:
+async def test_async_handler_runs_in_a_separate_task(call: Call) -> None:
     """Task groups and timeouts in the handler must not affect the caller's task."""
     tasks: list[Any] = []
 
@@ -101,7 +105,7 @@ async def test_handler_runs_in_a_separate_task(call: Call) -> None:
 
 
 @pytest.mark.parametrize("rounds", [0, 1])
-async def test_handler_that_cancels_its_task_is_cancelled_call_error(
+async def test_async_handler_that_cancels_its_own_task_raises_cancelled_call_error(
     call: Call, rounds: int
 ) -> None:
     async def handler() -> None:
@@ -115,7 +119,9 @@ async def test_handler_that_cancels_its_task_is_cancelled_call_error(
     assert (await call(handler)).error == "the call was cancelled"
 
 
-async def test_task_cancelled_before_start_is_cancelled_call_error(call: Call) -> None:
+async def test_handler_task_cancelled_before_its_start_raises_cancelled_call_error(
+    call: Call,
+) -> None:
     async def handler() -> None:
         await asyncio.sleep(10)
 
@@ -128,7 +134,7 @@ async def test_task_cancelled_before_start_is_cancelled_call_error(call: Call) -
         assert (await calling).error == "the call was cancelled"
 
 
-async def test_handler_runs_in_copied_caller_context(call: Call) -> None:
+async def test_async_handler_runs_in_a_copy_of_the_callers_context(call: Call) -> None:
     """Context variables that the handler sets do not change for the caller."""
     values = []
 
@@ -146,7 +152,9 @@ async def test_handler_runs_in_copied_caller_context(call: Call) -> None:
         current_call()
 
 
-async def test_blocking_handler_is_answered_after_its_timeout(call: Call) -> None:
+async def test_blocking_async_handler_is_answered_with_its_result_after_its_timeout(
+    call: Call,
+) -> None:
     """Timeouts cannot interrupt a blocking handler, so its result is returned."""
 
     async def handler() -> str:
@@ -161,7 +169,9 @@ async def test_blocking_handler_is_answered_after_its_timeout(call: Call) -> Non
         assert (await call(function, timeout=0.01)).result == "late"
 
 
-async def test_handler_cannot_block_caller_by_ignoring_cancel(call: Call) -> None:
+async def test_async_handler_that_ignores_cancellation_does_not_block_its_caller(
+    call: Call,
+) -> None:
     """Callers get their timeout or cancellation while the handler still runs."""
     is_over = asyncio.Event()
 

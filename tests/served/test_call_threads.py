@@ -62,14 +62,14 @@ async def test_synchronous_handler_can_run_an_event_loop(
         (lambda: signal.signal(signal.SIGALRM, signal.SIG_IGN), ValueError),
     ],
 )
-async def test_main_thread_features_raise_in_a_synchronous_handler(
+async def test_main_thread_features_raise_their_error_in_a_synchronous_handler(
     run: Callable[[], object], error: type[Exception]
 ) -> None:
     result, raised = await run_in_thread(run)
     assert (result, type(raised)) == (None, error)
 
 
-async def test_hanging_calls_do_not_block_a_further_call() -> None:
+async def test_hanging_synchronous_handlers_do_not_block_a_further_call() -> None:
     release = threading.Event()
     hanging = [asyncio.create_task(run_in_thread(release.wait)) for _ in range(5)]
     await asyncio.sleep(0)
@@ -78,7 +78,7 @@ async def test_hanging_calls_do_not_block_a_further_call() -> None:
     assert await asyncio.gather(*hanging) == [(True, None)] * 5
 
 
-async def test_idle_thread_is_reused_and_renamed_for_each_call() -> None:
+async def test_idle_worker_thread_is_reused_and_renamed_for_each_tool_call() -> None:
     outcomes = [
         await run_in_thread(threading.current_thread, name) for name in ("a", "b")
     ]
@@ -90,7 +90,7 @@ async def test_idle_thread_is_reused_and_renamed_for_each_call() -> None:
     )
 
 
-async def test_idle_thread_does_not_keep_a_reference_to_its_last_call() -> None:
+async def test_idle_worker_thread_keeps_no_reference_to_its_last_call() -> None:
     class Argument:
         pass
 
@@ -104,7 +104,7 @@ async def test_idle_thread_does_not_keep_a_reference_to_its_last_call() -> None:
             await asyncio.sleep(0.001)
 
 
-async def test_thread_count_never_exceeds_the_maximum() -> None:
+async def test_number_of_handler_worker_threads_never_exceeds_the_maximum() -> None:
     idents: set[int] = set()
     for _ in range(5):
         calls = [
@@ -115,7 +115,7 @@ async def test_thread_count_never_exceeds_the_maximum() -> None:
     assert len(idents) <= MAX_THREADS
 
 
-async def test_call_is_refused_if_no_thread_becomes_free_in_time(
+async def test_synchronous_call_is_refused_if_no_worker_thread_becomes_free_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(worker_threads, "_THREAD_TIMEOUT_S", 0.05)
@@ -132,7 +132,7 @@ async def test_call_is_refused_if_no_thread_becomes_free_in_time(
     assert await run_in_thread(lambda: "now") == ("now", None)
 
 
-async def test_calls_above_the_maximum_wait_for_a_free_thread() -> None:
+async def test_synchronous_calls_above_the_maximum_wait_for_worker_threads() -> None:
     def work(number: int) -> int:
         time.sleep(0.005)
         return number
@@ -141,7 +141,7 @@ async def test_calls_above_the_maximum_wait_for_a_free_thread() -> None:
     assert await asyncio.gather(*calls) == [(n, None) for n in range(4 * MAX_THREADS)]
 
 
-async def test_cancelled_waiting_calls_do_not_use_up_threads() -> None:
+async def test_cancelled_calls_that_waited_for_a_worker_thread_use_up_none() -> None:
     release = threading.Event()
     hanging = [
         asyncio.create_task(run_in_thread(release.wait)) for _ in range(MAX_THREADS)
@@ -158,7 +158,7 @@ async def test_cancelled_waiting_calls_do_not_use_up_threads() -> None:
     assert await asyncio.gather(*calls) == [(1, None)] * MAX_THREADS
 
 
-async def test_threaded_call_runs_in_copied_caller_context() -> None:
+async def test_synchronous_handler_runs_in_a_copy_of_the_callers_context() -> None:
     """Variables that a call sets are visible neither to its caller nor to later calls."""
 
     def rename() -> str:
@@ -173,7 +173,7 @@ async def test_threaded_call_runs_in_copied_caller_context() -> None:
 
 
 @pytest.mark.parametrize("error", [LookupError, SystemExit, KeyboardInterrupt])
-async def test_exception_in_a_thread_is_returned_and_the_thread_goes_on(
+async def test_worker_thread_returns_a_handlers_exception_and_runs_further_calls(
     error: type[BaseException],
 ) -> None:
     def fail() -> None:
@@ -184,7 +184,7 @@ async def test_exception_in_a_thread_is_returned_and_the_thread_goes_on(
     assert await run_in_thread(lambda: 1) == (1, None)
 
 
-async def test_call_works_after_another_call_was_cancelled_while_it_ran() -> None:
+async def test_synchronous_call_works_after_a_running_one_was_cancelled() -> None:
     release = threading.Event()
     task = asyncio.create_task(run_in_thread(release.wait))
     await asyncio.sleep(0)
@@ -195,7 +195,7 @@ async def test_call_works_after_another_call_was_cancelled_while_it_ran() -> Non
     assert await run_in_thread(lambda: 1) == (1, None)
 
 
-def test_hanging_call_does_not_prevent_process_exit() -> None:
+def test_hanging_synchronous_handler_does_not_prevent_process_exit() -> None:
     program = (
         "import asyncio, threading\n"
         "from toolcast_runtime.core.calls.worker_threads import run_in_thread\n"

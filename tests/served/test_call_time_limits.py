@@ -26,7 +26,7 @@ from toolcast_runtime.core.calls.call_telemetry import ProgressReporter
         (4, [True, False], [4, 0.05]),
     ],
 )
-async def test_timeout_is_extended_by_the_time_that_the_user_took(
+async def test_call_timeout_is_extended_by_the_time_that_the_user_took_to_answer(
     monkeypatch: pytest.MonkeyPatch,
     waited: float,
     is_waiting: list[bool],
@@ -56,7 +56,7 @@ async def test_timeout_is_extended_by_the_time_that_the_user_took(
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="needs eager tasks")
-async def test_task_that_never_awaits_is_done_when_it_is_created() -> None:
+async def test_handler_task_that_never_awaits_is_done_when_it_is_created() -> None:
     async def work() -> Any:
         return 1, None
 
@@ -72,7 +72,7 @@ async def _measure_wait(limit: float) -> float:
     return loop.time() - start
 
 
-async def test_abandoned_handlers_are_awaited_up_to_the_limit() -> None:
+async def test_process_exit_waits_for_abandoned_handlers_up_to_the_limit() -> None:
     limit = 60
     assert await _measure_wait(limit) < limit / 2
     loop = asyncio.get_running_loop()
@@ -112,7 +112,7 @@ def test_keyboard_interrupt_waits_two_seconds_for_running_handlers(
     assert limits == [2.0]
 
 
-async def test_last_progress_report_has_one_second_time_limit(
+async def test_last_progress_report_of_a_call_has_a_time_limit_of_one_second(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     limits: list[float] = []

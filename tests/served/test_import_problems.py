@@ -22,7 +22,7 @@ def _raise_error() -> Exception:
         return error
 
 
-def test_failure_has_the_last_error_line_and_its_location(
+def test_import_check_failure_has_the_last_error_line_and_its_location(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Files outside the working directory have no location."""
@@ -46,7 +46,7 @@ def test_failure_has_the_last_error_line_and_its_location(
     }
 
 
-def test_error_text_is_cut_at_500_characters() -> None:
+def test_import_check_cuts_the_error_text_at_500_characters() -> None:
     text = import_check._describe_failure("", ValueError("a" * 600))["error"]
     assert text == f"ValueError: {'a' * 488}"
 
@@ -61,7 +61,7 @@ def test_error_text_is_cut_at_500_characters() -> None:
         ("", 7, ("", 0)),
     ],
 )
-def test_syntax_error_in_a_project_file_has_the_location_that_it_names(
+def test_import_check_reports_a_syntax_error_at_the_location_that_it_names(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     file: str,
@@ -75,7 +75,7 @@ def test_syntax_error_in_a_project_file_has_the_location_that_it_names(
 
 
 @pytest.mark.parametrize("has_server", [True, False])
-def test_problems_are_handlers_that_fail_to_import_and_unset_variables(
+def test_import_check_reports_handlers_that_fail_to_import_and_unset_variables(
     monkeypatch: pytest.MonkeyPatch, has_server: bool
 ) -> None:
     """Packages without a server are checked through their registry."""

@@ -34,7 +34,9 @@ print(json.dumps(loaded))
 
 
 @pytest.mark.slow
-def test_tool_lists_import_no_tool_module_and_no_handler(project_copy: Any) -> None:
+def test_listing_tools_imports_no_generated_tool_module_and_no_handler(
+    project_copy: Any,
+) -> None:
     process = project_copy.run("-c", PROGRAM)
     assert process.returncode == 0, process.stderr
     assert json.loads(process.stdout) == {code: [] for code in CODES}

@@ -63,7 +63,7 @@ async def call_logged(
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "alert", "emergency"])
-async def test_log_sends_messages_from_the_clients_level_upward(
+async def test_handler_log_sends_mcp_messages_from_the_clients_level_upward(
     registry: Registry, mode: Mode, level: types.LoggingLevel
 ) -> None:
     arguments = {"levels": LEVELS}
@@ -72,7 +72,7 @@ async def test_log_sends_messages_from_the_clients_level_upward(
     assert messages == [(name, f"at {name}") for name in expected]
 
 
-async def test_log_to_a_client_without_a_level_depends_on_the_protocol_version(
+async def test_handler_log_to_a_client_without_a_level_depends_on_the_mcp_version(
     registry: Registry,
 ) -> None:
     """Up to 2025-11-25 all messages are sent; 2026-07-28 forbids them."""
@@ -84,13 +84,15 @@ async def test_log_to_a_client_without_a_level_depends_on_the_protocol_version(
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_log_from_threads_is_sent(registry: Registry, mode: Mode) -> None:
+async def test_handler_log_messages_from_threads_reach_the_mcp_client(
+    registry: Registry, mode: Mode
+) -> None:
     _, messages = await call_logged(registry, mode, "from_thread")
     assert messages == [("info", "worker"), ("info", "thread")]
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_log_messages_above_the_burst_limit_are_dropped_with_a_warning(
+async def test_handler_log_messages_above_the_burst_limit_are_dropped_with_a_warning(
     registry: Registry, mode: Mode
 ) -> None:
     arguments = {"count": MAX_BURST + 1000}
@@ -102,7 +104,7 @@ async def test_log_messages_above_the_burst_limit_are_dropped_with_a_warning(
 
 
 @pytest.mark.parametrize("text", ["a", "ü", "\x00", '"', "long", ""])
-async def test_log_sends_any_text_and_cuts_it_at_the_length_limit(
+async def test_handler_log_sends_any_text_and_cuts_it_at_the_length_limit(
     registry: Registry, text: str
 ) -> None:
     size = MAX_CHARACTERS if text == "long" else 1
@@ -112,18 +114,22 @@ async def test_log_sends_any_text_and_cuts_it_at_the_length_limit(
     assert len(messages[0][1]) == min(len(text) * size, MAX_CHARACTERS)
 
 
-def test_log_has_no_effect_outside_an_mcp_server() -> None:
+def test_handler_log_has_no_effect_outside_an_mcp_server() -> None:
     CallContext("odd").log("info", "text")
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_log_before_failure_is_sent(registry: Registry, mode: Mode) -> None:
+async def test_log_message_before_the_failure_of_a_handler_reaches_the_mcp_client(
+    registry: Registry, mode: Mode
+) -> None:
     result, messages = await call_logged(registry, mode, "failing")
     assert result.is_error
     assert messages == [("warning", "before")]
 
 
-async def test_log_rejects_unknown_levels_and_other_values(registry: Registry) -> None:
+async def test_handler_log_rejects_unknown_levels_and_texts_that_are_no_strings(
+    registry: Registry,
+) -> None:
     result, messages = await call_logged(
         registry, "legacy", "wrong", {"level": "trace"}
     )
@@ -133,7 +139,9 @@ async def test_log_rejects_unknown_levels_and_other_values(registry: Registry) -
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_server_declares_log_messages(registry: Registry, mode: Mode) -> None:
+async def test_mcp_server_declares_the_logging_capability(
+    registry: Registry, mode: Mode
+) -> None:
     server = McpServer(registry, name="demo").build()
     async with Client(server, mode=mode) as client:
         assert client.server_capabilities.logging is not None

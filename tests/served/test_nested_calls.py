@@ -61,13 +61,17 @@ async def assert_inner_calls_cancelled() -> None:
     assert sorted(ENDED) == ["CancelledError", "CancelledError", "inner"]
 
 
-async def test_outer_call_timeout_cancels_nested_calls(registry: Registry) -> None:
+async def test_timeout_of_a_synchronous_handler_cancels_the_tool_calls_it_made(
+    registry: Registry,
+) -> None:
     response = await registry.call_tool("outer")
     assert "did not answer within 0.5 s" in (response.error or "")
     await assert_inner_calls_cancelled()
 
 
-async def test_outer_call_cancellation_cancels_nested_calls(registry: Registry) -> None:
+async def test_cancellation_of_a_synchronous_handler_cancels_the_tool_calls_it_made(
+    registry: Registry,
+) -> None:
     call = asyncio.ensure_future(registry.call_tool("patient"))
     assert await asyncio.to_thread(STARTED.wait, 10)
     call.cancel()

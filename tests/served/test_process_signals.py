@@ -42,7 +42,7 @@ def exits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return codes
 
 
-def test_first_signal_requests_a_stop_and_the_second_exits_at_once(
+def test_server_stops_gracefully_at_the_first_signal_and_exits_at_the_second(
     timers: list[Timer], exits: list[int]
 ) -> None:
     """Time limit: ten seconds for running calls and five to close connections."""
@@ -60,14 +60,16 @@ def test_first_signal_requests_a_stop_and_the_second_exits_at_once(
     assert (exits, requests, len(timers)) == ([130], ["to end"], 1)
 
 
-def test_signal_before_server_start_exits_with_code_0(timers: list[Timer]) -> None:
+def test_termination_signal_before_server_start_exits_with_code_0(
+    timers: list[Timer],
+) -> None:
     with pytest.raises(SystemExit) as error:
         ProcessSignals(1)._handle(signal.SIGTERM, None)
     assert error.value.code == 0
     assert [timer.seconds for timer in timers] == [6.0]
 
 
-def test_worker_process_ignores_the_second_signal(
+def test_http_worker_process_ignores_the_second_termination_signal(
     timers: list[Timer], exits: list[int]
 ) -> None:
     """Supervisors set the time limit and end their workers."""
@@ -78,7 +80,7 @@ def test_worker_process_ignores_the_second_signal(
     assert (requests, exits, timers) == (["to end"], [], [])
 
 
-def test_process_that_exceeds_the_stop_time_exits_at_its_next_signal(
+def test_server_process_that_exceeds_the_stop_time_exits_at_its_next_signal(
     timers: list[Timer], exits: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The timer sends SIGTERM to the main thread, which then exits with code 0."""
@@ -95,7 +97,7 @@ def test_process_that_exceeds_the_stop_time_exits_at_its_next_signal(
     assert (error.value.code, exits) == (0, [])
 
 
-def test_signal_handlers_are_not_installed_outside_the_main_thread() -> None:
+def test_server_installs_no_signal_handlers_outside_the_main_thread() -> None:
     before = signal.getsignal(signal.SIGTERM)
     thread = threading.Thread(target=ProcessSignals(1).install_handlers)
     thread.start()

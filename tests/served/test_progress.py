@@ -32,7 +32,7 @@ class Caller:
         self.received.append((progress, total, message))
 
 
-async def test_progress_from_a_thread_reaches_the_caller() -> None:
+async def test_progress_from_a_handlers_thread_reaches_the_caller() -> None:
     caller = Caller()
     async with ProgressReporter(caller) as reports:
         call = CallContext("export", report=reports.report)
@@ -40,7 +40,7 @@ async def test_progress_from_a_thread_reaches_the_caller() -> None:
     assert caller.received == [(1, 2, "half")]
 
 
-async def test_slow_caller_receives_the_first_and_the_newest_report() -> None:
+async def test_slow_caller_receives_the_first_and_the_newest_progress_report() -> None:
     """Reports in between are dropped, so the handler does not wait for the caller."""
     caller = Caller()
     caller.is_listening.clear()
@@ -77,7 +77,7 @@ async def test_progress_awaited_in_another_event_loop_is_sent() -> None:
     assert caller.received == [(1, None, None)]
 
 
-async def test_caller_that_never_listens_delays_answer_briefly() -> None:
+async def test_caller_that_never_reads_progress_delays_the_answer_briefly() -> None:
     """The last report has at least half a second; the exact limit has another test."""
     caller = Caller()
     caller.is_listening.clear()
@@ -133,7 +133,7 @@ async def test_progress_without_a_listener_has_no_effect() -> None:
     await call.progress(2, 3, "so far")
 
 
-async def test_progress_values_rise_and_heartbeats_repeat_the_last_report() -> None:
+async def test_progress_values_rise_and_heartbeats_repeat_the_last_message() -> None:
     """Heartbeats rise by less than 0.0001 and invalid Unicode is escaped."""
     caller = Caller()
     async with ProgressNotifications(caller, 0.05) as notify:
@@ -150,7 +150,7 @@ async def test_progress_values_rise_and_heartbeats_repeat_the_last_report() -> N
     json.dumps(caller.received, allow_nan=False)
 
 
-async def test_heartbeats_do_not_queue_for_a_slow_caller() -> None:
+async def test_progress_heartbeats_do_not_queue_for_a_slow_caller() -> None:
     caller = Caller()
     caller.is_listening.clear()
     async with ProgressNotifications(caller, 0.01):
@@ -161,7 +161,7 @@ async def test_heartbeats_do_not_queue_for_a_slow_caller() -> None:
         assert len(caller.received) == 1
 
 
-async def test_no_heartbeat_is_sent_without_an_interval() -> None:
+async def test_no_progress_heartbeat_is_sent_without_an_interval() -> None:
     caller = Caller()
     async with ProgressNotifications(caller, None):
         await asyncio.sleep(0.05)

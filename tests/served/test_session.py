@@ -71,7 +71,9 @@ CONVERSATIONS = {
 
 
 @pytest.mark.parametrize("data", CONVERSATIONS.values(), ids=CONVERSATIONS.keys())
-async def test_every_request_is_answered_once(data: bytes) -> None:
+async def test_every_mcp_request_in_a_stdio_session_is_answered_once(
+    data: bytes,
+) -> None:
     ids = [answer["id"] for answer in await run_session(data)]
     assert ids == sorted(ids)
     assert len(ids) == len(set(ids)) == data.count(b'"id"')

@@ -96,7 +96,7 @@ async def open_streams(open_ends: Callable[[], Ends]) -> AsyncIterator[Streams]:
 
 
 @each_stream_kind
-async def test_send_to_a_client_that_does_not_read_does_not_block_the_event_loop(
+async def test_stdio_send_to_a_client_that_does_not_read_does_not_block_the_event_loop(
     open_ends: Callable[[], Ends],
 ) -> None:
     """Answers are pending until the client reads them."""
@@ -115,7 +115,9 @@ async def test_send_to_a_client_that_does_not_read_does_not_block_the_event_loop
 
 
 @each_stream_kind
-async def test_concurrent_messages_are_in_order(open_ends: Callable[[], Ends]) -> None:
+async def test_concurrently_sent_stdio_messages_arrive_in_order(
+    open_ends: Callable[[], Ends],
+) -> None:
     async with open_streams(open_ends) as streams:
         expected, sizes = b"", [10, 100_000, 7, 70_000, 0, 4_096, 4_095, 300_000]
         tasks = []
@@ -133,7 +135,7 @@ async def test_concurrent_messages_are_in_order(open_ends: Callable[[], Ends]) -
 @pytest.mark.parametrize(
     "open_ends", [open_pipe, open_sockets], ids=["pipe", "sockets"]
 )
-async def test_short_line_is_written_immediately_without_changing_blocking_mode(
+async def test_short_stdio_line_is_written_immediately_in_the_same_blocking_mode(
     open_ends: Callable[[], Ends],
 ) -> None:
     async with open_streams(open_ends) as streams:
@@ -145,7 +147,7 @@ async def test_short_line_is_written_immediately_without_changing_blocking_mode(
 
 @each_stream_kind
 @pytest.mark.parametrize("blocks", [True, False])
-async def test_short_line_to_a_full_stream_is_buffered(
+async def test_short_line_to_a_full_stdio_stream_is_buffered(
     open_ends: Callable[[], Ends], blocks: bool
 ) -> None:
     async with open_streams(open_ends) as streams:
@@ -161,7 +163,7 @@ async def test_short_line_to_a_full_stream_is_buffered(
         assert (await streams.read_bytes(filled + 8))[filled:] == b"one\ntwo\n"
 
 
-async def test_second_reader_still_waits_after_the_first_reader_received() -> None:
+async def test_second_stdio_reader_still_waits_after_the_first_received() -> None:
     async with open_streams(open_pipe) as streams:
         os.set_blocking(streams.source, False)
         other = IncomingMessages(streams.source, streams.outgoing)
@@ -176,7 +178,7 @@ async def test_second_reader_still_waits_after_the_first_reader_received() -> No
         other.close()
 
 
-async def test_message_from_cancelled_sender_is_sent_completely() -> None:
+async def test_stdio_message_of_a_cancelled_sender_is_sent_completely() -> None:
     async with open_streams(open_pipe) as streams:
         size = 2 * SEND_PAUSE_BYTES
         sending = asyncio.create_task(streams.answer(1, size))
@@ -195,7 +197,7 @@ async def test_message_from_cancelled_sender_is_sent_completely() -> None:
         await later
 
 
-async def test_requests_are_not_read_while_unread_output_is_too_large() -> None:
+async def test_stdio_server_reads_no_request_while_unread_output_is_large() -> None:
     async with open_streams(open_pipe) as streams:
         streams.outgoing.write(b"x" * (MAX_UNSENT_BYTES + (1 << 20)))
         streams.request(1)
@@ -210,7 +212,7 @@ async def test_requests_are_not_read_while_unread_output_is_too_large() -> None:
 
 
 @pytest.mark.parametrize(("unsent", "waits"), [(1_048_576, False), (1_048_577, True)])
-async def test_sender_waits_if_more_than_one_mebibyte_is_unsent(
+async def test_stdio_sender_waits_if_more_than_one_mebibyte_is_unsent(
     unsent: int, waits: bool
 ) -> None:
     async with open_streams(open_pipe) as streams:
@@ -227,7 +229,7 @@ async def test_sender_waits_if_more_than_one_mebibyte_is_unsent(
 
 
 @pytest.mark.parametrize(("unsent", "waits"), [(4_194_304, False), (4_194_305, True)])
-async def test_requests_are_not_read_above_four_mebibytes_unsent_output(
+async def test_stdio_server_reads_no_requests_above_four_mebibytes_unsent_output(
     unsent: int, waits: bool
 ) -> None:
     async with open_streams(open_pipe) as streams:
@@ -241,7 +243,7 @@ async def test_requests_are_not_read_above_four_mebibytes_unsent_output(
         await receiving
 
 
-async def test_close_waits_five_seconds_for_the_client_to_read_the_last_answers(
+async def test_stdio_close_waits_five_seconds_for_the_client_to_read_the_last_answers(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     timeout, limits = asyncio.timeout, list[float]()
@@ -261,7 +263,7 @@ async def test_close_waits_five_seconds_for_the_client_to_read_the_last_answers(
 
 
 @pytest.mark.slow
-async def test_invalid_lines_are_not_read_if_errors_stay_unread() -> None:
+async def test_stdio_server_reads_no_invalid_lines_while_errors_are_unread() -> None:
     """Clients may send invalid lines without end and not read the errors."""
     async with open_streams(open_sockets) as streams:
         receiving = asyncio.create_task(streams.incoming.receive())
@@ -279,7 +281,7 @@ async def test_invalid_lines_are_not_read_if_errors_stay_unread() -> None:
         receiving.cancel()
 
 
-async def test_reading_stops_if_the_session_receives_no_request() -> None:
+async def test_stdio_reading_stops_if_the_mcp_session_receives_no_request() -> None:
     """Requests that were sent are received later in order."""
     async with open_streams(open_sockets) as streams:
         os.set_blocking(streams.client_write, False)
@@ -313,7 +315,7 @@ async def count_read_requests(streams: Streams) -> int:
     return 100
 
 
-async def test_session_reads_two_requests_ahead_after_idle_time() -> None:
+async def test_stdio_session_reads_two_requests_ahead_after_idle_time() -> None:
     """New and idle sessions read equally many requests before `receive`."""
     async with open_streams(open_pipe) as new, open_streams(open_pipe) as idle:
         with pytest.raises(TimeoutError):
@@ -322,7 +324,7 @@ async def test_session_reads_two_requests_ahead_after_idle_time() -> None:
         assert await count_read_requests(idle) == await count_read_requests(new) == 2
 
 
-async def test_non_blocking_descriptors_are_supported() -> None:
+async def test_stdio_streams_support_non_blocking_file_descriptors() -> None:
     """The parent process shares the descriptors and may have changed their mode."""
     async with open_streams(open_pipe) as streams:
         os.set_blocking(streams.source, False)
@@ -337,7 +339,9 @@ async def test_non_blocking_descriptors_are_supported() -> None:
         await streams.incoming.receive()
 
 
-async def test_streams_read_and_write_files(tmp_path: Path) -> None:
+async def test_stdio_streams_read_requests_from_and_write_answers_to_files(
+    tmp_path: Path,
+) -> None:
     requests, output = tmp_path / "requests", tmp_path / "output"
     requests.write_bytes(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
     with requests.open("rb") as source, output.open("wb") as sink:
@@ -351,7 +355,7 @@ async def test_streams_read_and_write_files(tmp_path: Path) -> None:
     assert json.loads(output.read_bytes()) == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
-async def test_input_ends_only_after_every_request_is_answered() -> None:
+async def test_stdio_input_ends_only_after_every_request_is_answered() -> None:
     """The client has closed its end before the last answer."""
     async with open_streams(open_pipe) as streams:
         streams.request(1)
@@ -367,7 +371,7 @@ async def test_input_ends_only_after_every_request_is_answered() -> None:
         assert [message async for message in streams.incoming] == []
 
 
-async def test_open_request_to_a_closed_client_is_answered_with_an_error() -> None:
+async def test_server_request_to_a_closed_stdio_client_gets_an_error() -> None:
     """The server must not wait for an answer that cannot arrive."""
     async with open_streams(open_pipe) as streams:
         streams.request(1)
@@ -389,7 +393,7 @@ async def test_open_request_to_a_closed_client_is_answered_with_an_error() -> No
                 await streams.incoming.receive()
 
 
-async def test_input_ends_without_an_answer_to_a_cancelled_request() -> None:
+async def test_stdio_input_ends_without_an_answer_to_a_cancelled_request() -> None:
     async with open_streams(open_pipe) as streams:
         streams.request(1)
         cancel = {
@@ -404,7 +408,7 @@ async def test_input_ends_without_an_answer_to_a_cancelled_request() -> None:
         assert kinds == [JSONRPCRequest, JSONRPCNotification]
 
 
-async def test_client_that_no_longer_reads_output_ends_the_input() -> None:
+async def test_stdio_client_that_no_longer_reads_output_ends_the_input() -> None:
     """The next send raises `BrokenResourceError`."""
     async with open_streams(open_pipe) as streams:
         os.close(streams.client_read)
@@ -415,7 +419,7 @@ async def test_client_that_no_longer_reads_output_ends_the_input() -> None:
             await streams.answer(2)
 
 
-async def test_close_sends_buffered_output_first() -> None:
+async def test_stdio_close_sends_buffered_output_first() -> None:
     async with open_streams(open_pipe) as streams:
         streams.outgoing.write(b"x" * 500_000)
         closing = asyncio.create_task(streams.outgoing.aclose())
@@ -433,14 +437,16 @@ def split_lines(chunks: Iterator[bytes], limit: int = 100) -> list[bytes | None]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 1_000])
-def test_lines_are_the_same_for_every_chunk_size(size: int) -> None:
+def test_stdio_input_is_split_into_the_same_lines_for_every_chunk_size(
+    size: int,
+) -> None:
     data = b"one\n\n \r\ntwo\r\n" + b"x" * 101 + b"\nthree\n" + b"y" * 100 + b"\nfour"
     chunks = (data[start : start + size] for start in range(0, len(data), size))
     expected = [b"one", b"two\r", None, b"three", b"y" * 100, b"four"]
     assert split_lines(chunks) == expected
 
 
-def test_endless_line_is_not_stored() -> None:
+def test_stdio_line_above_the_length_limit_is_not_stored() -> None:
     splitter = LineSplitter(100)
     for _ in range(1_000):
         assert list(splitter.feed(b"x" * 1_000)) == []
@@ -448,7 +454,7 @@ def test_endless_line_is_not_stored() -> None:
     assert list(splitter.feed(b"\nshort\n")) == [None, b"short"]
 
 
-def test_raw_json_is_inserted_unchanged_into_the_message() -> None:
+def test_raw_json_result_is_inserted_unchanged_into_the_stdio_message() -> None:
     result: dict[str, Any] = {"a": "tools", "tools": RawJson(b'[{"n":1.50}]'), "z": []}
     message = JSONRPCResponse(jsonrpc="2.0", id="t", result=result)
     assert encode_message(message) == (
@@ -457,7 +463,7 @@ def test_raw_json_is_inserted_unchanged_into_the_message() -> None:
     )
 
 
-def test_answer_that_cannot_be_encoded_becomes_an_internal_error() -> None:
+def test_stdio_answer_that_cannot_be_encoded_becomes_an_internal_error() -> None:
     message = JSONRPCResponse(jsonrpc="2.0", id=3, result={"text": "\ud800"})
     error = json.loads(encode_message(message))
     assert (error["id"], error["error"]["code"]) == (3, -32603)

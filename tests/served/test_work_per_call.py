@@ -24,7 +24,7 @@ from toolcast_runtime.stdio.process import gc_freeze
         ("ghost", "internal", False),
     ],
 )
-def test_call_checks_the_access_to_the_called_tool_only(
+def test_tool_call_checks_the_access_to_the_called_tool_only(
     monkeypatch: pytest.MonkeyPatch, tool: str, client: str, is_found: bool
 ) -> None:
     """Denied and unknown tools cause no further checks."""
@@ -42,7 +42,9 @@ def test_call_checks_the_access_to_the_called_tool_only(
     assert set(checked) <= {tool}
 
 
-def test_tool_validator_is_compiled_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_schema_validator_of_a_tool_is_compiled_only_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     schemas: list[Any] = []
     compile_schema = checker.compile_schema
 

@@ -1,4 +1,4 @@
-"""Limits of explanations: all problems, only the first, or a fixed sentence."""
+"""Limits of explained schema problems: all, only the first, or a fixed sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNEXPLAINED = "the value does not match the schema"
     ],
     ids=["values", "errors", "copies", "characters"],
 )
-def test_only_the_first_problem_in_a_large_value_is_reported(
+def test_json_schema_checker_reports_only_the_first_problem_of_a_large_value(
     schema: Any, small_value: Any, large_value: Any
 ) -> None:
     checker = Checker(schema)
@@ -37,19 +37,23 @@ def test_only_the_first_problem_in_a_large_value_is_reported(
 
 
 @pytest.mark.parametrize(("count", "reported"), [(9, 9), (10, 10), (11, 10)])
-def test_at_most_10_problems_are_reported(count: int, reported: int) -> None:
+def test_json_schema_checker_reports_at_most_10_problems(
+    count: int, reported: int
+) -> None:
     assert len(Checker({"items": {"type": "null"}}).problems([1] * count)) == reported
 
 
 @pytest.mark.parametrize(("members", "is_explained"), [(499, True), (500, False)])
-def test_500_alternatives_are_not_explained(members: int, is_explained: bool) -> None:
+def test_problems_of_an_any_of_with_500_alternatives_are_not_explained(
+    members: int, is_explained: bool
+) -> None:
     alternatives = [{"const": number} for number in range(members)]
     found = Checker({"anyOf": alternatives}).problems("x")
     assert (found != [UNEXPLAINED]) is is_explained
 
 
 @pytest.mark.parametrize(("values", "is_explained"), [(498, True), (499, False)])
-def test_alternatives_for_499_items_are_not_explained(
+def test_any_of_problems_of_an_array_with_499_items_are_not_explained(
     values: int, is_explained: bool
 ) -> None:
     either = {"anyOf": [{"enum": [*range(1_000)]}, {"type": "null"}]}
@@ -58,7 +62,7 @@ def test_alternatives_for_499_items_are_not_explained(
     assert (found != [UNEXPLAINED]) is is_explained
 
 
-def test_value_that_cannot_be_checked_has_no_match_result() -> None:
+def test_checker_matches_returns_none_for_a_value_that_cannot_be_checked() -> None:
     checker = Checker({"type": "integer"})
     assert (checker.matches(1), checker.matches("x")) == (True, False)
     assert checker.matches(float("inf")) is None
@@ -67,7 +71,7 @@ def test_value_that_cannot_be_checked_has_no_match_result() -> None:
     assert problem == "the value is not accepted: it has a key that is not a string"
 
 
-def test_names_declared_in_subschemas_are_collected() -> None:
+def test_property_names_declared_in_subschemas_for_the_object_are_collected() -> None:
     schema: Any = {
         "$ref": "#/$defs/a",
         "allOf": [{"properties": {"b": {}}}],
@@ -86,7 +90,7 @@ def test_names_declared_in_subschemas_are_collected() -> None:
     assert DeclaredNames(True).find_undeclared(["a"]) == ["a"]
 
 
-def test_declared_names_are_collected_from_up_to_20000_subschemas() -> None:
+def test_declared_property_names_are_collected_from_up_to_20000_subschemas() -> None:
     parts = [{"properties": {f"p{number}": {}}} for number in range(20_000)]
     assert len(DeclaredNames({"allOf": parts[1:]}).names) == 19_999
     assert len(DeclaredNames({"allOf": parts}).names) == 19_999

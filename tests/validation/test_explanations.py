@@ -33,7 +33,9 @@ def check(schema: Any, value: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
-def test_nearest_alternative_is_named_with_its_problems(keyword: str) -> None:
+def test_any_of_problem_names_the_nearest_alternative_with_its_problems(
+    keyword: str,
+) -> None:
     choice = {keyword: SHAPES["properties"]["shape"]["oneOf"]}
     schema = {**SHAPES, "properties": {"shape": choice}}
     assert check(schema, {"shape": {"kind": "circle"}}) == [
@@ -47,7 +49,7 @@ def test_nearest_alternative_is_named_with_its_problems(keyword: str) -> None:
     ]
 
 
-def test_alternative_without_a_title_is_named_by_its_constant() -> None:
+def test_any_of_alternative_without_a_title_is_named_by_its_constant_property() -> None:
     schema = {"properties": {"shape": {"oneOf": [SQUARE, {"type": "string"}]}}}
     assert check(schema, {"shape": {"side": 3}}) == [
         "`shape` matches none of the 2 alternatives of `oneOf`; number 1 (kind:"
@@ -55,7 +57,8 @@ def test_alternative_without_a_title_is_named_by_its_constant() -> None:
     ]
 
 
-def test_wrong_discriminator_is_reported_with_the_valid_ones() -> None:
+def test_one_of_problem_of_a_wrong_discriminator_lists_the_valid_values() -> None:
+    """Discriminator `kind` of a shape must be "circle" or "square"."""
     assert check(SHAPES, {"shape": {"kind": "hexagon", "radius": 1, "side": 1}}) == [
         '`shape.kind` must be one of "circle", "square"'
     ]
@@ -143,7 +146,7 @@ def test_wrong_discriminator_is_reported_with_the_valid_ones() -> None:
         ),
     ],
 )
-def test_problem_is_explained_in_one_sentence(
+def test_json_schema_problem_is_explained_in_one_sentence(
     schema: Any, value: Any, sentence: str
 ) -> None:
     assert check(schema, value) == [sentence]
@@ -153,14 +156,16 @@ def test_problem_is_explained_in_one_sentence(
     ("count", "end"),
     [(10, "`n8` or `n9` is required"), (11, "`n9` and 1 more is required")],
 )
-def test_at_most_10_required_names_are_listed(count: int, end: str) -> None:
+def test_problem_of_alternative_required_properties_lists_at_most_10_names(
+    count: int, end: str
+) -> None:
     names = [{"required": [f"n{number}"]} for number in range(count)]
     (problem,) = check({"anyOf": names}, {})
     assert problem.startswith("one of `n0`") and problem.endswith(end)
 
 
 @pytest.mark.parametrize(("keyword", "count"), [("items", 3), ("propertyNames", 2)])
-def test_nested_alternatives_are_explained_to_a_depth_limit(
+def test_nested_any_of_problems_are_explained_up_to_a_depth_limit(
     keyword: str, count: int
 ) -> None:
     schema: dict[str, Any] = {"maxLength": 2}
@@ -172,7 +177,7 @@ def test_nested_alternatives_are_explained_to_a_depth_limit(
     assert problem.endswith("does not match the schema's `anyOf`")
 
 
-def test_long_enum_is_shortened() -> None:
+def test_long_enum_in_a_validation_message_is_shortened() -> None:
     (problem,) = check(MODES, {"mode": "Mode-7"})
     assert problem.startswith('`mode` must be one of "mode-0", "mode-1", ')
     assert problem.endswith(" and 4,990 more; did you mean `mode-7`?")
@@ -200,13 +205,15 @@ def test_long_enum_is_shortened() -> None:
     ],
     ids=range(9),
 )
-def test_every_explanation_has_a_maximum_length(schema: Any, value: Any) -> None:
+def test_every_validation_message_has_at_most_600_characters(
+    schema: Any, value: Any
+) -> None:
     problems = check(schema, value)
     assert sum(map(len, problems)) <= 6_000
     assert all(len(problem) <= 600 for problem in problems)
 
 
-def test_errors_above_the_limit_are_not_collected() -> None:
+def test_any_of_problem_is_not_explained_if_its_errors_exceed_the_limit() -> None:
     """Each error would contain a copy of the whole `enum`."""
     modes = {"items": MODES["properties"]["mode"]}
     schema = {"anyOf": [modes, {"type": "null"}]}

@@ -72,13 +72,13 @@ def list_problems(schema: Any, value: Any, *, asserts: bool = True) -> list[str]
     return Checker(schema, asserts_formats=asserts).problems(value)
 
 
-def test_every_asserted_format_has_examples() -> None:
+def test_every_asserted_json_schema_format_has_test_examples() -> None:
     assert VALID.keys() == INVALID.keys() == ASSERTED_FORMATS.keys()
 
 
 @pytest.mark.parametrize("dialect", ["2020-12", "draft-07", "draft-04"])
 @pytest.mark.parametrize(("name", "text", "is_valid"), CASES)
-def test_text_is_validated_by_its_format_in_each_dialect(
+def test_text_is_validated_by_its_format_keyword_in_each_json_schema_dialect(
     name: str, text: str, is_valid: bool, dialect: str
 ) -> None:
     """Older dialects define fewer formats; their assertions are identical."""
@@ -94,7 +94,9 @@ def test_text_is_validated_by_its_format_in_each_dialect(
 
 
 @pytest.mark.parametrize("name", ASSERTED_FORMATS)
-def test_format_problem_has_a_description_and_a_valid_example(name: str) -> None:
+def test_message_of_a_format_problem_describes_the_format_with_an_example(
+    name: str,
+) -> None:
     schema = {"properties": {"a": {"items": {"type": "string", "format": name}}}}
     example = ASSERTED_FORMATS[name].example
     assert not list_problems(schema, {"a": [example]})
@@ -107,7 +109,7 @@ def test_format_problem_has_a_description_and_a_valid_example(name: str) -> None
 @pytest.mark.parametrize(
     "name", [*sorted({*FORMATS} - {*ASSERTED_FORMATS}), "int32", "sku"]
 )
-def test_other_formats_are_not_asserted(name: str) -> None:
+def test_formats_that_toolcast_does_not_assert_accept_every_text(name: str) -> None:
     assert not list_problems({"format": name}, " no such thing \\")
 
 
@@ -127,7 +129,7 @@ def test_format_keyword_below_ref_and_any_of_rejects_invalid_dates() -> None:
     ]
 
 
-def test_formats_are_not_asserted_by_default() -> None:
+def test_json_schema_formats_are_not_asserted_by_default() -> None:
     """The tools of external servers are an example: their servers check the arguments."""
     schema = {"type": "object", "properties": {"due": {"format": "date"}}}
     tool = Tool("note", "Note.", "Note.", {"name": "note", "inputSchema": schema})
@@ -136,7 +138,7 @@ def test_formats_are_not_asserted_by_default() -> None:
     assert Validators(asserts_formats=True).check_arguments(tool, given)
 
 
-def test_formats_in_results_are_not_asserted() -> None:
+def test_format_keywords_of_an_output_schema_accept_every_result_text() -> None:
     schema = {"type": "string", "format": "date"}
     definition = {"name": "note", "inputSchema": {}, "outputSchema": schema}
     tool = Tool("note", "Note.", "Note.", definition)
@@ -162,7 +164,9 @@ GROUPS = "".join(f"(?<a{number}>)" for number in range(40_000))
     ],
     ids=["groups", "brackets", "at", "host", "fraction", "digits", "colons", "many"],
 )
-def test_hostile_text_is_checked_in_bounded_time(name: str, text: Any) -> None:
+def test_hostile_text_is_checked_for_each_format_keyword_in_bounded_time(
+    name: str, text: Any
+) -> None:
     schema = {"format": name, "items": {"format": name}}
     checker = Checker(schema, asserts_formats=True)
     start = time.process_time()

@@ -1,4 +1,4 @@
-"""Estimated costs of each keyword in nanoseconds, from measurements.
+"""Estimated costs of each JSON Schema keyword in nanoseconds, from measurements.
 
 A new measurement changes the runtime's table and this one.
 """
@@ -69,7 +69,9 @@ def _get_cost(schema: Any) -> Bound:
         ({"unevaluatedProperties": False}, Bound(value=5, child=150)),
     ],
 )
-def test_keyword_cost_is_estimated(schema: Any, cost: Bound) -> None:
+def test_validation_cost_of_each_json_schema_keyword_is_estimated(
+    schema: Any, cost: Bound
+) -> None:
     assert _get_cost(schema) == pytest.approx(cost)
 
 
@@ -93,12 +95,17 @@ def test_keyword_cost_is_estimated(schema: Any, cost: Bound) -> None:
         ({"items": {"allOf": [{"$ref": "#"}]}, "contains": {"$ref": "#"}}, Bound(1e15)),
     ],
 )
-def test_keyword_costs_are_combined(schema: Any, cost: Bound) -> None:
+def test_validation_costs_of_combined_json_schema_keywords_are_added(
+    schema: Any, cost: Bound
+) -> None:
+    """Costs of exclusive members are a maximum; recursion in place is unbounded."""
     assert _get_cost(schema) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize(("definitions", "is_bounded"), [(59, True), (60, False)])
-def test_costs_need_at_most_60_rounds(definitions: int, is_bounded: bool) -> None:
+def test_schema_whose_cost_estimate_needs_over_60_rounds_is_unbounded(
+    definitions: int, is_bounded: bool
+) -> None:
     """Each definition refers to the next one, which is processed after it."""
     leading = [
         {"items": {"$ref": f"#/allOf/{number + 1}"}} for number in range(definitions)
@@ -107,7 +114,7 @@ def test_costs_need_at_most_60_rounds(definitions: int, is_bounded: bool) -> Non
     assert (_get_cost(schema).value < 1e15) is is_bounded
 
 
-def test_patterns_have_backtracking_and_size_limits(
+def test_schema_validator_limits_backtracking_and_size_of_regular_expressions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: list[Any] = []
@@ -123,7 +130,9 @@ def test_patterns_have_backtracking_and_size_limits(
 
 
 @pytest.mark.parametrize("schema", ["", "http://json-schema.org/draft-07/schema#"])
-def test_formats_are_asserted_only_with_asserts_formats(schema: str) -> None:
+def test_validator_asserts_the_format_keyword_only_with_asserts_formats(
+    schema: str,
+) -> None:
     root = {"$schema": schema, "a": {"format": "date"}} if schema else {}
     root |= {"a": {"format": "date"}}
     for options, is_valid in (({}, True), ({"asserts_formats": True}, False)):

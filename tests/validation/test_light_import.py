@@ -13,7 +13,7 @@ print(sorted({".".join(steps) for steps in inside}), "jsonschema_rs" in sys.modu
 """
 
 
-def test_importing_validation_loads_no_other_package() -> None:
+def test_importing_the_validation_package_loads_no_other_runtime_package() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", CODE], capture_output=True, text=True, check=True
     )

@@ -83,7 +83,7 @@ def wrap(schema: Any) -> dict[str, Any]:
         (False, 1, "is not allowed"),
     ],
 )
-def test_each_keyword_has_a_message(
+def test_each_json_schema_keyword_has_a_validation_message(
     schema: Any, value: Any, sentence: str | None
 ) -> None:
     (problem,) = check(wrap(schema), {"a": value})
@@ -135,7 +135,7 @@ def test_each_keyword_has_a_message(
         ),
     ],
 )
-def test_message_has_the_path_and_the_condition(
+def test_validation_message_has_the_path_of_the_value_and_the_condition(
     schema: dict[str, Any], value: Any, sentence: str
 ) -> None:
     if "$schema" in schema:
@@ -147,7 +147,9 @@ def test_message_has_the_path_and_the_condition(
 
 
 @pytest.mark.parametrize(("count", "reported"), [(9, 9), (10, 10), (11, 10)])
-def test_at_most_10_unknown_parameters_are_reported(count: int, reported: int) -> None:
+def test_validation_reports_at_most_10_unknown_parameters(
+    count: int, reported: int
+) -> None:
     value = {f"q{number}": 1 for number in range(count)}
     schema = {"properties": {"p": {}}, "additionalProperties": False}
     assert len(check(schema, value)) == reported
@@ -169,7 +171,7 @@ def test_at_most_10_unknown_parameters_are_reported(count: int, reported: int) -
         ("TASK", [*(f"{n}{n}{n}" for n in range(1_000)), "task"], None),
     ],
 )
-def test_similar_parameter_name_is_suggested(
+def test_message_for_an_unknown_parameter_suggests_a_similar_name(
     name: str, known: list[str], suggestion: str | None
 ) -> None:
     schema = {"properties": dict.fromkeys(known, True), "additionalProperties": False}
@@ -181,19 +183,25 @@ def test_similar_parameter_name_is_suggested(
 @pytest.mark.parametrize(
     ("length", "name"), [(160, "n" * 160), (161, "n" * 78 + "..." + "n" * 79)]
 )
-def test_long_name_is_shortened_in_the_middle(length: int, name: str) -> None:
+def test_long_property_name_in_a_validation_message_is_cut_in_the_middle(
+    length: int, name: str
+) -> None:
     assert check({"required": ["n" * length]}, {}) == [f"`{name}` is required"]
 
 
 @pytest.mark.parametrize(
     ("length", "formatted"), [(78, '"' + "v" * 78 + '"'), (79, '"' + "v" * 76 + "...")]
 )
-def test_long_value_is_shortened_at_the_end(length: int, formatted: str) -> None:
+def test_long_value_in_a_validation_message_is_cut_at_the_end(
+    length: int, formatted: str
+) -> None:
     assert check({"const": "v" * length}, 1) == [f"the value must be {formatted}"]
 
 
 @pytest.mark.parametrize(("length", "is_whole"), [(44, True), (45, False)])
-def test_message_has_at_most_600_characters(length: int, is_whole: bool) -> None:
+def test_validation_message_has_at_most_600_characters(
+    length: int, is_whole: bool
+) -> None:
     options = [f"{n}" * 50 for n in range(10)]
     name = "n" * length
     (problem,) = check({"properties": {name: {"enum": options}}}, {name: 1})
@@ -277,7 +285,7 @@ TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
         ),
     ],
 )
-def test_nearest_alternative_is_explained(
+def test_any_of_problem_explains_the_nearest_alternative(
     members: list[Any], value: Any, sentence: str
 ) -> None:
     (problem,) = check(wrap({"anyOf": members}), {"a": value})
@@ -304,7 +312,9 @@ def test_nearest_alternative_is_explained(
         ({"properties": {**{f"p{n}": {} for n in range(10)}, "a": {"const": 1}}}, ""),
     ],
 )
-def test_alternative_is_named_by_title_or_definition(schema: Any, name: str) -> None:
+def test_any_of_alternative_is_named_by_title_definition_or_constant(
+    schema: Any, name: str
+) -> None:
     defs = {"shape": {"required": ["b"]}}
     member = {"required": ["b"], **schema}
     alternatives = [{"type": "null"}, member]
@@ -313,7 +323,9 @@ def test_alternative_is_named_by_title_or_definition(schema: Any, name: str) -> 
 
 
 @pytest.mark.parametrize(("count", "reported"), [(2, 2), (10, 10), (11, 10)])
-def test_at_most_10_matching_alternatives_are_listed(count: int, reported: int) -> None:
+def test_one_of_problem_lists_at_most_10_matching_alternatives(
+    count: int, reported: int
+) -> None:
     (problem,) = check({"oneOf": [True] * count}, 1)
     assert problem.count("number ") == reported
     assert problem.endswith(f"number {reported} of `oneOf` and may match only one")

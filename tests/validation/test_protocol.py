@@ -60,7 +60,7 @@ TEXT = {"type": "text", "text": "a"}
         ),
     ],
 )
-def test_content_block_problems_are_listed(
+def test_check_of_mcp_content_blocks_lists_each_problem_with_its_block(
     block: Any, problems: list[str] | None
 ) -> None:
     found = check_content([TEXT, block])
@@ -71,7 +71,9 @@ def test_content_block_problems_are_listed(
 
 
 @pytest.mark.parametrize("name", ["012", "12", "0", "00", "a/b", "~1", "\u0661"])
-def test_property_with_a_boolean_schema_is_reported_by_its_name(name: str) -> None:
+def test_mcp_tool_check_reports_the_path_of_a_property_with_a_boolean_schema(
+    name: str,
+) -> None:
     """A name of digits stays a string in the path."""
     schema = {"type": "object", "properties": {name: False, "x": {}}}
     definition = {"name": "con", "inputSchema": schema}
@@ -79,7 +81,7 @@ def test_property_with_a_boolean_schema_is_reported_by_its_name(name: str) -> No
     assert refusal.path == ("inputSchema", "properties", name)
 
 
-def test_at_most_10_content_problems_are_listed() -> None:
+def test_check_of_mcp_content_blocks_lists_at_most_10_problems() -> None:
     assert check_content({}) == ["it must be an array of content blocks"]
     assert len(check_content([1] * 10)) == 10
     found = check_content([1] * 11)
@@ -87,7 +89,7 @@ def test_at_most_10_content_problems_are_listed() -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_invalid_tool_definition_is_reported(revision: str) -> None:
+def test_invalid_mcp_tool_definition_is_reported_with_the_reason(revision: str) -> None:
     tool = {"name": "a", "inputSchema": {"type": "object"}}
     assert check_tool_definition(tool, revision) == []
     (wrong,) = check_tool_definition(
@@ -109,7 +111,9 @@ def test_invalid_tool_definition_is_reported(revision: str) -> None:
         (True, False),
     ],
 )
-def test_older_clients_get_only_object_schemas(schema: Any, is_listed: bool) -> None:
+def test_output_schema_without_an_object_root_is_removed_for_older_mcp_clients(
+    schema: Any, is_listed: bool
+) -> None:
     assert has_object_root(schema) is is_listed
     tool = {"name": "a", "outputSchema": schema, "title": "A"}
     kept = {"name": "a", "title": "A"}

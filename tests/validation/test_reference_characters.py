@@ -1,4 +1,4 @@
-"""References with characters that URIs do not allow: resolved, and listed verbatim."""
+"""JSON Schema `$ref` with characters that URIs forbid: resolved, listed verbatim."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def escape_pointer_step(name: str) -> str:
 @pytest.mark.parametrize("name", [*NAMES, "a~b/c", "a%41"])
 @pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
 @pytest.mark.parametrize("is_encoded", [False, True], ids=["plain", "encoded"])
-def test_references_to_definitions_with_any_name_resolve(
+def test_refs_to_definitions_with_characters_that_uris_forbid_resolve(
     name: str, keyword: str, is_encoded: bool
 ) -> None:
     step = escape_pointer_step(name.replace("%4", "%254"))
@@ -69,7 +69,9 @@ def test_references_to_definitions_with_any_name_resolve(
         },
     ],
 )
-def test_references_inside_unknown_keywords_are_encoded(schema: dict[str, Any]) -> None:
+def test_schema_with_unencoded_refs_compiles_and_is_not_changed(
+    schema: dict[str, Any],
+) -> None:
     schema.setdefault("x y", {}).setdefault("w", {})
     schema.setdefault("definitions", {"é": {}})
     before = repr(schema)
@@ -78,7 +80,7 @@ def test_references_inside_unknown_keywords_are_encoded(schema: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("keyword", ["const", "default", "enum", "examples"])
-def test_reference_inside_data_is_not_encoded(keyword: str) -> None:
+def test_ref_inside_const_default_enum_or_examples_is_not_encoded(keyword: str) -> None:
     data = {"$ref": "#/a b"}
     value = [data] if keyword in ("enum", "examples") else data
     schema = {
@@ -90,20 +92,20 @@ def test_reference_inside_data_is_not_encoded(keyword: str) -> None:
         assert Checker(schema).problems({"p": data}) == []
 
 
-def test_schemas_without_such_references_are_not_copied() -> None:
+def test_encode_references_returns_a_schema_without_unencoded_refs_uncopied() -> None:
     schema = {"$ref": "#/$defs/a%20b/~1?x", "$defs": {}}
     assert encode_references(schema) is schema
 
 
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
-def test_schemas_in_real_lists_compile(path: Path) -> None:
+def test_all_schemas_in_tool_lists_of_real_mcp_servers_compile(path: Path) -> None:
     for tool in parse_source(path.read_bytes(), path.name).listing.tools:
         for key in ("inputSchema", "outputSchema"):
             if key in tool:
                 Checker(tool[key], asserts_formats=True)
 
 
-def test_schemas_in_this_workspace_compile() -> None:
+def test_all_schemas_of_the_repositorys_own_tools_compile() -> None:
     workspace = load_workspace(str(ROOT)).workspace
     assert workspace is not None
     schemas = [

@@ -1,4 +1,4 @@
-"""References resolved by every rule of a dialect, and only inside the schema."""
+"""JSON Schema `$ref` resolved by the rules of a dialect, only inside the schema."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ PART = {"type": "string"}
         ("#/$defs/a", {"items": {"$id": "b.json", "$defs": {"a": PART}}}),
     ],
 )
-def test_reference_is_resolved(reference: str, schema: dict[str, Any]) -> None:
+def test_json_schema_ref_is_resolved_by_the_rules_of_the_dialect(
+    reference: str, schema: dict[str, Any]
+) -> None:
     (found,) = References(schema).resolve_all(reference)
     assert found["type"] == "string"
 
@@ -43,16 +45,18 @@ def test_reference_is_resolved(reference: str, schema: dict[str, Any]) -> None:
     "reference",
     ["#/$defs/b", "#b", "https://example.org/a", "file:///etc/passwd", "#/$defs/a/9"],
 )
-def test_unresolvable_reference_has_no_target(reference: str) -> None:
+def test_json_schema_ref_to_a_missing_or_external_target_resolves_to_nothing(
+    reference: str,
+) -> None:
     assert References({"$defs": {"a": [PART]}}).resolve_all(reference) == []
 
 
-def test_duplicate_anchor_resolves_to_both_schemas() -> None:
+def test_ref_to_a_duplicate_schema_anchor_resolves_to_both_schemas() -> None:
     schema = {"$defs": {"x": {"$anchor": "a"}, "y": {"$dynamicAnchor": "a"}}}
     assert len(References(schema).resolve_all("#a")) == 2
 
 
-def test_reference_to_the_root_is_resolved() -> None:
+def test_json_schema_ref_to_the_root_is_resolved() -> None:
     schema = {"properties": {"a": {"$ref": "#"}}}
     assert References(schema).resolve_all("#") == [schema]
     schema["properties"]["b"] = {"$id": "b.json"}
@@ -60,7 +64,7 @@ def test_reference_to_the_root_is_resolved() -> None:
     assert References(schema).resolve("b.json#") == {"$id": "b.json"}
 
 
-def test_ambiguous_or_unknown_anchor_raises_lookup_error() -> None:
+def test_ref_to_an_ambiguous_or_unknown_schema_anchor_raises_lookup_error() -> None:
     schema = {"$defs": {"x": {"$anchor": "a", "type": "null"}, "y": {"$anchor": "a"}}}
     for reference in ("#a", "#b"):
         with pytest.raises(LookupError):
@@ -103,7 +107,7 @@ def test_json_pointer_is_resolved_to_keys_and_indexes(
         ({"additionalProperties": 1, "propertyNames": 2}, [1, 2], []),
     ],
 )
-def test_subschemas_are_listed_by_keyword(
+def test_subschemas_of_a_json_schema_are_listed_by_keyword(
     schema: dict[str, Any], subschemas: list[Any], applied: list[Any]
 ) -> None:
     assert [subschema for _, subschema in list_subschemas(schema)] == subschemas
@@ -133,7 +137,7 @@ def test_subschemas_are_listed_by_keyword(
         ),
     ],
 )
-def test_child_schemas_are_grouped_if_only_one_applies(
+def test_subschemas_are_grouped_if_only_one_applies_to_a_member_or_item(
     schema: dict[str, Any], groups: list[Any], ungrouped: list[Any]
 ) -> None:
     assert group_child_schemas(schema) == (groups, ungrouped)

@@ -116,7 +116,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("case", HOSTILE)
-def test_hostile_value_is_checked_in_bounded_time(case: str) -> None:
+def test_hostile_value_is_validated_or_rejected_in_bounded_time(case: str) -> None:
     schema, value = HOSTILE[case]
     checker = Checker(schema)
     start = time.process_time()
@@ -139,7 +139,9 @@ def test_hostile_value_is_checked_in_bounded_time(case: str) -> None:
         ("what is not evaluated", "`unevaluatedItems`"),
     ],
 )
-def test_rejection_names_the_exceeded_limit(case: str, limit: str) -> None:
+def test_validation_message_for_a_value_above_a_limit_names_the_limit(
+    case: str, limit: str
+) -> None:
     schema, value = HOSTILE[case]
     (problem,) = Checker(schema).problems(value)
     assert problem.startswith("the value is not accepted: it ")
@@ -228,14 +230,14 @@ HONEST: dict[str, tuple[dict[str, Any], Any]] = {
 
 
 @pytest.mark.parametrize("case", HONEST)
-def test_large_ordinary_value_is_accepted(case: str) -> None:
+def test_large_ordinary_value_is_accepted_by_validation(case: str) -> None:
     schema, value = HONEST[case]
     start = time.process_time()
     assert Checker(schema).problems(value) == []
     assert time.process_time() - start < MAX_CPU_S
 
 
-def test_cost_estimate_has_bounded_time() -> None:
+def test_estimate_of_the_validation_cost_takes_bounded_time() -> None:
     """Subvalues are measured separately only up to a maximum number."""
     schema = array(enum=OBJECTS, pattern=r"(.+)\1")
     work = CostEstimate(schema)
@@ -262,11 +264,14 @@ def test_cost_estimate_has_bounded_time() -> None:
         ("(?>a)", False),
     ],
 )
-def test_linear_patterns_are_recognized(pattern: str, is_linear: bool) -> None:
+def test_regular_expression_that_needs_backtracking_is_not_linear(
+    pattern: str, is_linear: bool
+) -> None:
+    """Examples are backreferences, possessive quantifiers and atomic groups."""
     assert (estimate_pattern_cost(pattern).squared == 0) == is_linear
 
 
-def test_pattern_states_are_counted_only_if_simultaneously_active() -> None:
+def test_regular_expression_cost_counts_only_simultaneously_active_states() -> None:
     assert estimate_pattern_cost("^[a-z]{1,255}$").per_character == 3
     assert estimate_pattern_cost("[01]*1[01]{200}").per_character > 4_000
     assert estimate_pattern_cost("^[01]*1[01]{200}").per_character > 4_000
