@@ -54,7 +54,7 @@ GENERATED_TEST_CASES = ["04-line-ends-in-texts", "12-enum-values", "43-markup"]
 def test_generate_prints_the_recorded_output_for_each_hostile_project(
     case: str, make_hostile_project: Callable[[str], Path], generate: Callable[..., Any]
 ) -> None:
-    """It equals `expected.txt`; no handler is imported, a refused project has no new files."""
+    """No handler is imported, and a refused project has no generated files."""
     root = make_hostile_project(case)
     before = list_paths(root)
     outcome = generate(root)
