@@ -111,7 +111,7 @@ def test_generated_tests_fail_if_a_generated_mcp_prompt_definition_changes(
         file.write_text(text, encoding="utf-8")
 
 
-def test_generated_command_writes_an_image_and_prints_linked_content(
+def test_generated_cli_command_writes_an_image_to_a_file_and_prints_linked_content(
     mcp_server: Any, tmp_path: Path
 ) -> None:
     main = import_module("generated.shop.cli").main

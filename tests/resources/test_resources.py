@@ -133,7 +133,7 @@ def test_resource_handler_receives_percent_decoded_variables_of_its_uri_template
         "shop://pages/" + "a" * 100_000,
     ],
 )
-def test_unknown_or_unsafe_resource_uri_is_not_found(
+def test_resources_read_of_an_unknown_or_unsafe_uri_is_a_resource_not_found_error(
     server: StdioServer, uri: str
 ) -> None:
     error = read_resource(server, uri)["error"]
@@ -170,7 +170,7 @@ def test_progress_of_resource_and_prompt_handlers_is_sent_only_with_a_progress_t
     assert reports == [expected]
 
 
-def test_resource_handler_errors_are_reported_without_secrets(
+def test_resources_read_reports_handler_errors_without_secret_exception_texts(
     server: StdioServer,
 ) -> None:
     expected = read_resource(server, "shop://failing/expected")["error"]
