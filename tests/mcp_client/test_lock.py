@@ -279,7 +279,7 @@ def project(tmp_path: Path, file: Path) -> Path:
     return tmp_path
 
 
-def test_lock_command_reports_changes_and_updates_only_with_update(
+def test_lock_command_reports_external_server_changes_and_writes_the_lock_only_with_update(
     project: Path, file: Path
 ) -> None:
     process = toolcast(project, "lock")

@@ -87,7 +87,7 @@ def test_verify_command_reports_a_renamed_tool_of_the_live_server_as_one_change(
     assert "1 change in 1 place" in text
 
 
-def test_verify_refuses_a_server_without_any_tool_from_the_toolset(
+def test_verify_command_refuses_a_live_mcp_server_without_any_tool_from_the_toolset(
     project: Path, file: Path
 ) -> None:
     write_listing(file, *({"name": f"x{n}", "inputSchema": {}} for n in range(100)))
@@ -98,7 +98,7 @@ def test_verify_refuses_a_server_without_any_tool_from_the_toolset(
     assert len(text.splitlines()) == 2
 
 
-def test_verify_compares_a_proxied_server_by_its_own_tool_names(
+def test_verify_command_compares_a_proxied_mcp_server_by_its_own_tool_names(
     project: Path, file: Path
 ) -> None:
     spec = project / "toy/send.yaml"
@@ -117,7 +117,7 @@ def test_verify_compares_a_proxied_server_by_its_own_tool_names(
     assert "toy/mail_send.yaml" in text
 
 
-def test_verify_with_a_client_compares_only_the_tools_for_that_client(
+def test_verify_command_with_a_client_option_compares_only_the_tools_of_that_client(
     project: Path, file: Path
 ) -> None:
     (project / "toy/list.yaml").write_text(
@@ -133,7 +133,7 @@ def test_verify_with_a_client_compares_only_the_tools_for_that_client(
     assert "`list` is missing" in verify(project, "other")[1]
 
 
-def test_verify_does_not_compare_tools_with_the_prefix_for_another_server(
+def test_verify_command_does_not_compare_tools_with_the_name_prefix_of_another_server(
     project: Path, file: Path
 ) -> None:
     mail_list = {"name": "mail_list", "inputSchema": {"type": "object"}}
@@ -146,7 +146,7 @@ def test_verify_does_not_compare_tools_with_the_prefix_for_another_server(
     assert "1 tool of `mcp_servers` is not compared" in text
 
 
-def test_verify_accepts_a_header_only_with_a_url_and_in_valid_form(
+def test_verify_command_accepts_the_header_option_only_with_a_url_and_as_name_colon_value(
     project: Path,
 ) -> None:
     code, text = verify(project, "other", "--header", "A: b")
