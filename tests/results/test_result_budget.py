@@ -267,7 +267,9 @@ def make_text_block(text: str) -> dict[str, Any]:
     return {**TEXT, "text": text}
 
 
-def test_json_in_a_text_block_is_shortened_as_json() -> None:
+def test_json_in_an_mcp_text_block_above_the_result_budget_is_shortened_as_json() -> (
+    None
+):
     """External servers often return JSON as text, without structured content."""
     text = json.dumps({"items": TEN}, indent=2)
     given = ToolResponse(text, content=[make_text_block(text), IMAGE])
@@ -287,7 +289,9 @@ def test_text_block_next_to_a_result_above_budget_is_replaced_by_the_shortened_r
     assert 0 < len(response.result["items"]) < 3
 
 
-def test_long_text_next_to_a_short_result_is_replaced_by_the_result() -> None:
+def test_mcp_text_block_longer_than_the_budget_is_replaced_by_the_short_result_next_to_it() -> (
+    None
+):
     whole = ToolResponse({"items": [1]}, content=[make_text_block("words" * 900)])
     response = shape_response(make_tool(characters=500), {}, whole)
     assert response.content == [make_text_block('{"items": [1]}')]
@@ -335,7 +339,7 @@ def test_lone_surrogate_in_shortened_json_text_of_a_result_stays_an_escape() -> 
 
 
 @pytest.mark.parametrize("max_threads", [worker_threads.MAX_THREADS, 0])
-async def test_event_loop_stays_responsive_while_a_large_result_is_shortened(
+async def test_event_loop_stays_responsive_while_a_large_tool_result_is_shortened(
     monkeypatch: pytest.MonkeyPatch, max_threads: int
 ) -> None:
     """If every thread is busy, the result is shortened in the event loop instead."""
