@@ -147,6 +147,7 @@ async def open_tools(
 async def test_tool_of_an_external_mcp_server_that_differs_from_its_lock_is_not_offered(
     kind: str, file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """A lock is a file with the reviewed tool definitions of an external server."""
     offered, difference = TOOL_CHANGES[kind]
     file.write_text(json.dumps(change_listing(kind)), "utf-8")
     tools = open_tools([file], [LISTING])

@@ -73,6 +73,7 @@ def make_lock(first: ServerListing, second: ServerListing) -> ServerListing:
 def test_dates_times_counts_and_paths_in_external_tools_may_vary_without_a_reported_change(
     reviewed: str, first: str, second: str
 ) -> None:
+    """A value varies if it differs between two readings of the same server."""
     changes = compare(listing(reviewed), listing(first), listing(second))
     assert changes == (set(), {"tool0"})
     locked = make_lock(listing(reviewed), listing(first))

@@ -13,6 +13,7 @@ from toolcast_runtime.resources.content_blocks import ContentStore
 
 
 def test_content_behind_a_resource_link_expires_and_is_limited_in_bytes() -> None:
+    """A link with content stores it for a later `resources/read` of the client."""
     now = 0.0
     store = ContentStore("shop", LinkLimits(seconds=10, bytes=10), lambda: now)
     first = store.store(None, "a", "12345", None)

@@ -69,6 +69,7 @@ def pick(fields: dict[str, Any], chosen: Any = None, value: Any = RESULT) -> Any
 def test_result_properties_that_the_caller_does_not_select_are_omitted_from_the_result(
     fields: Any, chosen: Any, items: Any
 ) -> None:
+    """The `result.fields` of a spec adds a parameter that selects result properties."""
     assert pick(fields, chosen) == {"items": items, "total": 2}
     assert RESULT["items"] == [NOTE_VALUE, {"id": 2, "title": "B"}]
 

@@ -122,6 +122,7 @@ SHORTENED: list[tuple[Any, dict[str, Any], Any, str]] = [
 def test_result_above_its_budget_is_shortened_by_omitting_the_last_items_of_its_lists(
     value: Any, budget: dict[str, Any], expected: Any, note: str
 ) -> None:
+    """The budget of a spec limits the tokens or characters of a result."""
     before = json.dumps(value)
     response = shorten(value, **budget)
     assert (response.error, response.result, response.note) == (None, expected, note)

@@ -236,6 +236,7 @@ def test_generated_code_of_a_hostile_toolset_passes_all_safety_checks_with_intac
 def test_each_deliberately_broken_encoder_of_the_generator_fails_the_expected_safety_check(
     encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: ForkServer
 ) -> None:
+    """Checks are those of every run, the benign twin and the round trip."""
     module, name, broken, expected = BROKEN_ENCODERS[encoder]
     real = getattr(module, name)
     users = [

@@ -90,6 +90,7 @@ def test_code_of_an_accepted_hostile_project_has_the_structure_of_its_benign_twi
     make_hostile_project: Callable[[str], Path],
     assert_same_structure: Callable[[Any], None],
 ) -> None:
+    """The twin is the same project with each free text replaced by `x`."""
     specs = read_specs(make_hostile_project(case))
     for spec in specs.values():
         for key in ("handler", "handlers"):

@@ -173,6 +173,7 @@ NOT_ALLOWED = [
 def test_arguments_type_that_accepts_every_value_of_the_spec_schema_has_no_mismatch(
     type_: Any, schema: Any
 ) -> None:
+    """The `arguments_type` of a spec is the class that a handler receives."""
     assert not compare(type_, schema, is_result=False, has_values=False)
 
 
@@ -215,6 +216,7 @@ def test_arguments_type_with_the_python_type_of_a_format_has_no_mismatch_under_v
 def test_result_type_whose_instances_violate_the_returns_schema_is_reported(
     type_: Any, schema: Any, message: str
 ) -> None:
+    """The `result_type` of a spec is the class that a handler returns."""
     assert compare(type_, schema, is_result=True, has_values=False) == [message]
 
 

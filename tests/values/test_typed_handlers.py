@@ -209,6 +209,7 @@ def make(tmp_path: Path, handlers: str) -> Make:
 def test_handler_with_values_python_receives_and_returns_dates_and_bytes(
     make: Make,
 ) -> None:
+    """With `values: python`, strings are converted by their `format` or encoding."""
     registry = make("shown", NOTE, values="python")
     arguments = {"due": "2024-02-28", "tags": [ID], "picture": "AP8="}
     answer = registry.call_tool_sync("note", arguments)
