@@ -13,7 +13,7 @@ from toolcast_runtime import Registry
 @pytest.mark.parametrize(
     "tool", [*SERVER.registry.list_names_in("mcp"), "no_such_tool"]
 )
-def test_schema_lookup_lists_no_tools(
+def test_tool_schema_lookup_before_an_mcp_call_does_not_list_all_tools(
     tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Work for a call must not grow with the number of tools."""
@@ -30,7 +30,9 @@ def test_schema_lookup_lists_no_tools(
     assert lookup(tool) is None
 
 
-def test_schema_with_x_mcp_header_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tool_schema_lookup_before_an_mcp_call_returns_a_schema_with_x_mcp_header(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Lookup of a tool's schema returns None unless a header must be compared."""
     schema = SERVER.registry.get_tool("memory", "internal").parameters
     action = schema["properties"]["action"]
@@ -40,7 +42,7 @@ def test_schema_with_x_mcp_header_is_returned(monkeypatch: pytest.MonkeyPatch) -
     assert lookup("memory") == schema
 
 
-def test_schema_lookup_returns_none_for_tools_denied_to_the_client(
+def test_tool_schema_lookup_before_an_mcp_call_returns_none_for_tools_denied_to_the_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     names = set(SERVER.names("internal"))

@@ -33,7 +33,7 @@ TEXT = {"type": "text", "text": "a"}
         (ToolResponse(error="\ud800"), True, ["\\ud800"], None, True),
     ],
 )
-def test_tool_response_becomes_text_and_structured_content(
+def test_tool_response_becomes_mcp_text_blocks_and_structured_content(
     response: ToolResponse,
     structured: bool,
     texts: list[str],
@@ -57,7 +57,7 @@ def test_tool_response_becomes_text_and_structured_content(
         (ToolResponse(None, content=[TEXT]), [], None),
     ],
 )
-def test_structured_only_result_does_not_repeat_the_value_as_text(
+def test_mcp_result_of_a_tool_with_send_structured_does_not_repeat_the_value_as_text(
     response: ToolResponse, texts: list[str], value: Any
 ) -> None:
     """With `send="structured"` only content blocks and notes are sent as text."""
@@ -66,7 +66,7 @@ def test_structured_only_result_does_not_repeat_the_value_as_text(
     assert result.structured_content == value
 
 
-def test_lone_surrogate_is_escaped() -> None:
+def test_lone_surrogate_in_an_mcp_result_text_is_escaped_as_backslash_u() -> None:
     assert escape_surrogates("a\udc00é") == "a\\udc00é"
 
 
@@ -74,7 +74,7 @@ def test_lone_surrogate_is_escaped() -> None:
     ("revision", "expected"),
     [("2025-06-18", True), ("2025-11-25", True), ("2026-07-28", False)],
 )
-def test_versions_before_2026_07_28_are_handshake_versions(
+def test_mcp_protocol_versions_before_2026_07_28_are_handshake_versions(
     revision: str, expected: bool
 ) -> None:
     assert is_handshake_version(revision) is expected
@@ -89,7 +89,7 @@ def test_versions_before_2026_07_28_are_handshake_versions(
         ("s", "input_required", "opened"),
     ],
 )
-async def test_request_state_is_sealed_for_the_client_and_opened_on_return(
+async def test_mcp_request_state_is_sealed_if_input_is_required_and_opened_on_return(
     state: str | None, result_type: str | None, expected: str
 ) -> None:
     """Only results that require input are sealed; a received state is opened first."""
@@ -113,7 +113,9 @@ async def test_request_state_is_sealed_for_the_client_and_opened_on_return(
     assert final.text == expected
 
 
-def test_any_cursor_is_rejected_because_lists_have_one_page() -> None:
+def test_mcp_list_request_with_any_cursor_is_rejected_because_lists_have_one_page() -> (
+    None
+):
     reject_cursor(None)
     reject_cursor(SimpleNamespace(cursor=None))  # type: ignore[arg-type]
     with pytest.raises(MCPError, match="the list has one page"):
@@ -131,7 +133,7 @@ def test_any_cursor_is_rejected_because_lists_have_one_page() -> None:
         (None, False, True, "tools/call", "observed"),
     ],
 )
-async def test_request_is_traced_if_it_has_a_traceparent_or_telemetry_is_loaded(
+async def test_mcp_request_is_traced_if_it_has_a_traceparent_or_opentelemetry_is_loaded(
     monkeypatch: pytest.MonkeyPatch,
     meta: Any,
     is_metrics_loaded: bool,
@@ -174,7 +176,9 @@ async def test_request_is_traced_if_it_has_a_traceparent_or_telemetry_is_loaded(
         assert caller.headers == {"x-user": "me"}
 
 
-async def test_telemetry_session_ends_with_the_server_lifespan() -> None:
+async def test_telemetry_session_of_an_mcp_server_ends_with_the_server_lifespan() -> (
+    None
+):
     served: Any = SimpleNamespace(http=None)
     middleware = sdk_server._RequestMiddleware(served, None, takes_raw_json=False)
     async with middleware.lifespan(None):

@@ -159,7 +159,7 @@ def search_server(node: NodeTools, search_project: Path) -> Iterator[HttpServer]
         yield started
 
 
-def test_inspector_calls_an_unlisted_tool_through_tool_search(
+def test_mcp_inspector_calls_an_unlisted_tool_through_the_tool_search_tools(
     node: NodeTools, search_project: Path
 ) -> None:
     command = [sys.executable, "-m", "generated.conformance.mcp_server"]
@@ -185,7 +185,7 @@ def test_inspector_calls_an_unlisted_tool_through_tool_search(
 
 @pytest.mark.parametrize("server_fixture", ["server", "search_server"])
 @pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
-def test_generated_server_passes_conformance_scenario(
+def test_generated_mcp_server_passes_each_scenario_of_the_official_conformance_suite(
     node: NodeTools,
     request: pytest.FixtureRequest,
     tmp_path: Path,
@@ -199,7 +199,7 @@ def test_generated_server_passes_conformance_scenario(
 
 
 @pytest.mark.parametrize(("revision", "scenario"), SDK_SCENARIOS)
-def test_server_with_own_sdk_handlers_passes_conformance_scenario(
+def test_generated_mcp_server_with_own_sdk_handlers_passes_conformance_scenarios(
     node: NodeTools,
     sdk_server: HttpServer,
     tmp_path: Path,
@@ -210,7 +210,7 @@ def test_server_with_own_sdk_handlers_passes_conformance_scenario(
 
 
 @pytest.mark.parametrize("part", SKILLS_SCENARIOS)
-def test_generated_server_passes_skills_extension_scenario(
+def test_generated_mcp_server_passes_the_conformance_scenarios_of_the_skills_extension(
     node: NodeTools, server: HttpServer, tmp_path: Path, part: str
 ) -> None:
     name = f"sep-2640-skills-{part}"
@@ -222,7 +222,9 @@ def test_generated_server_passes_skills_extension_scenario(
     assert [check["status"] for check in relevant] == expected
 
 
-def test_every_scored_scenario_is_run(node: NodeTools) -> None:
+def test_every_scored_scenario_of_the_mcp_conformance_suite_is_run(
+    node: NodeTools,
+) -> None:
     """Scenarios that the conformance suite scores are all in this module's tables."""
     suite = Path(node.conformance[1]).parents[1]
     text = (suite / "requirements" / f"{MODERN}.yaml").read_text(encoding="utf-8")
@@ -235,7 +237,7 @@ def test_every_scored_scenario_is_run(node: NodeTools) -> None:
 
 
 @pytest.mark.parametrize("revision", [LEGACY, MODERN])
-def test_docs_page_matches_the_conformance_results(
+def test_docs_page_for_mcp_states_the_actual_results_of_the_conformance_suite(
     node: NodeTools, server: HttpServer, tmp_path: Path, revision: str
 ) -> None:
     """`docs/targets/mcp.md` has the number of passed checks and the failed checks."""
@@ -286,7 +288,9 @@ def run_scenario(
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_inspector_lists_every_repository_tool(node: NodeTools, toolset: str) -> None:
+def test_mcp_inspector_lists_every_tool_of_the_repositorys_toolsets(
+    node: NodeTools, toolset: str
+) -> None:
     command = [sys.executable, "-m", f"generated.{toolset}.mcp_server"]
     options = ("--method", "tools/list", *command)
     result = run_inspector(node.inspector, ROOT, *options)
@@ -297,7 +301,9 @@ def test_inspector_lists_every_repository_tool(node: NodeTools, toolset: str) ->
     assert sorted(tool["name"] for tool in result["tools"]) == sorted(names)
 
 
-def test_skills_ref_validator_accepts_every_generated_skill(node: NodeTools) -> None:
+def test_skills_ref_validator_accepts_every_generated_agent_skill(
+    node: NodeTools,
+) -> None:
     paths = sorted((ROOT / "generated").glob("*/*/*/SKILL.md"))
     assert len(paths) > 3
     for path in paths:

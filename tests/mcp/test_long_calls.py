@@ -63,7 +63,9 @@ def send_call(
     return connection
 
 
-def test_progress_from_sync_handler_rises_over_stdio(stdio: StdioServer) -> None:
+def test_progress_values_of_a_sync_handler_always_rise_in_mcp_notifications_over_stdio(
+    stdio: StdioServer,
+) -> None:
     """Repeated and smaller values are sent as slightly larger values."""
     params = {
         "name": "report_plainly",
@@ -84,7 +86,9 @@ def test_progress_from_sync_handler_rises_over_stdio(stdio: StdioServer) -> None
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_sync_progress_is_sent_over_http(web_server: HttpServer, era: str) -> None:
+def test_progress_of_a_sync_handler_is_sent_as_sse_events_over_http(
+    web_server: HttpServer, era: str
+) -> None:
     body = (
         send_call(web_server.url, era, "report_plainly", "p")
         .getresponse()
@@ -103,7 +107,9 @@ def test_sync_progress_is_sent_over_http(web_server: HttpServer, era: str) -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
-def test_silent_long_call_sends_sse_pings(web_server: HttpServer, era: str) -> None:
+def test_mcp_http_call_without_progress_sends_sse_pings_while_it_runs(
+    web_server: HttpServer, era: str
+) -> None:
     connection = send_call(web_server.url, era, "take_long", None, seconds=16)
     body = connection.getresponse().read().decode()
     assert body.startswith(": ping")
@@ -111,7 +117,9 @@ def test_silent_long_call_sends_sse_pings(web_server: HttpServer, era: str) -> N
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_only_supported_features_are_listed(web_server: HttpServer, era: str) -> None:
+def test_capabilities_of_an_mcp_server_list_only_its_supported_features(
+    web_server: HttpServer, era: str
+) -> None:
     """Capabilities in the answer to `initialize` and `server/discover` are exact."""
     method: str = "server/discover"
     params: dict[str, object] = {}
@@ -124,13 +132,17 @@ def test_only_supported_features_are_listed(web_server: HttpServer, era: str) ->
     assert result["capabilities"] == expected
 
 
-def test_no_progress_is_sent_without_a_progress_token(stdio: StdioServer) -> None:
+def test_sync_handler_progress_is_not_sent_without_a_progress_token(
+    stdio: StdioServer,
+) -> None:
     stdio.call("report_plainly")
     assert not stdio.notifications
 
 
 @pytest.mark.parametrize("tool", WAITING_TOOLS)
-def test_cancelled_notification_cancels_handler(stdio: StdioServer, tool: str) -> None:
+def test_mcp_cancelled_notification_over_stdio_cancels_the_running_handler(
+    stdio: StdioServer, tool: str
+) -> None:
     before = count_calls(get_text(stdio.call("cancelled")), tool)
     params = {"requestId": stdio.start("tools/call", {"name": tool, "arguments": {}})}
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
@@ -142,7 +154,7 @@ def test_cancelled_notification_cancels_handler(stdio: StdioServer, tool: str) -
 @pytest.mark.parametrize("tool", WAITING_TOOLS)
 @pytest.mark.parametrize("token", [None, "p"])
 @pytest.mark.parametrize("era", ERAS)
-def test_closed_http_connection_cancels_the_handler(
+def test_closing_the_http_connection_of_an_mcp_call_cancels_its_handler(
     web_server: HttpServer, era: str, tool: str, token: str | None
 ) -> None:
     def read_log(name: str) -> str:
@@ -157,7 +169,9 @@ def test_closed_http_connection_cancels_the_handler(
     wait_for_another_call(lambda: read_log("cancelled"), tool, before)
 
 
-def test_timeout_sets_cancelled_for_a_synchronous_handler(stdio: StdioServer) -> None:
+def test_tool_timeout_sets_cancelled_for_a_synchronous_handler(
+    stdio: StdioServer,
+) -> None:
     assert "did not answer within 0.2 s" in get_text(stdio.call("give_up_plainly"))
     wait_for_another_call(
         lambda: get_text(stdio.call("cancelled")), "give_up_plainly", 0

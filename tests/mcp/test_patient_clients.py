@@ -39,7 +39,7 @@ def modules() -> Iterator[Path]:
         ("sdk/dist/esm/client/index.js", "sdk/dist/esm/client/stdio.js"),
     ],
 )
-def test_heartbeat_extends_typescript_timeout_with_reset_on_progress(
+def test_progress_heartbeat_extends_the_typescript_sdk_timeout_only_with_reset_on_progress(
     faulty_project: Path, modules: Path, clients: str, stdio: str
 ) -> None:
     """Without the reset option, or without a progress callback, the call times out."""
@@ -63,7 +63,9 @@ def test_heartbeat_extends_typescript_timeout_with_reset_on_progress(
 
 
 @pytest.mark.slow
-async def test_heartbeat_does_not_extend_python_timeout(faulty_project: Path) -> None:
+async def test_progress_heartbeat_does_not_extend_the_read_timeout_of_the_python_mcp_sdk(
+    faulty_project: Path,
+) -> None:
     """The Python client receives the progress, but its read timeout is not reset."""
     values: list[float] = []
 

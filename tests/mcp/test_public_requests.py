@@ -56,7 +56,7 @@ def send(
         ("", 406),
     ],
 )
-def test_accept_header_of_a_session_must_allow_both_types(
+def test_accept_header_of_an_mcp_session_request_must_allow_json_and_event_stream(
     server: Server, accept: str, status: int
 ) -> None:
     assert send(server, ADD, {"Accept": accept}).status == status
@@ -80,7 +80,7 @@ def _encode(name: str) -> str:
         ("", 400),
     ],
 )
-def test_name_header_may_be_encoded_and_must_match_the_body(
+def test_mcp_name_header_may_be_base64_encoded_and_must_match_the_tool_name_in_the_body(
     server: Server, name: str, status: int
 ) -> None:
     response = send(server, ADD, {"Mcp-Name": name}, modern=True)
@@ -103,7 +103,7 @@ def test_name_header_may_be_encoded_and_must_match_the_body(
         ('{"a": 1}', "Invalid request parameters"),
     ],
 )
-def test_arguments_are_an_object_null_or_missing(
+def test_tools_call_arguments_must_be_an_object_or_null(
     server: Server, arguments: Any, error: str | None, modern: bool
 ) -> None:
     params = {"name": "loose", "arguments": arguments}
@@ -123,7 +123,7 @@ def test_arguments_are_an_object_null_or_missing(
         ({"meta": {"n": "1"}}, "`meta.n` must be an integer"),
     ],
 )
-def test_json_text_is_not_an_object_or_array(
+def test_json_text_as_argument_is_not_accepted_as_an_object_or_array(
     server: Server, arguments: Any, problem: str, modern: bool
 ) -> None:
     params = {"name": "order", "arguments": arguments}
@@ -132,7 +132,7 @@ def test_json_text_is_not_an_object_or_array(
 
 
 @pytest.mark.parametrize("method", ["server/discover", "tools/list"])
-def test_stateless_results_have_a_type_and_cache_hints(
+def test_mcp_results_have_result_type_and_cache_hints_only_in_the_stateless_version(
     server: Server, method: str
 ) -> None:
     """They are required since 2026-07-28; clients of 2025-11-25 get none."""
@@ -153,7 +153,7 @@ def test_stateless_results_have_a_type_and_cache_hints(
         ("notifications/unknown", {}),
     ],
 )
-def test_notification_is_accepted_without_a_body(
+def test_mcp_notification_over_http_gets_status_202_without_a_body(
     server: Server, method: str, params: dict[str, Any]
 ) -> None:
     _, headers = rpc(method, params)
@@ -170,7 +170,7 @@ ENVIRONMENTS: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
-def test_stdio_is_utf_8_in_each_environment(
+def test_mcp_stdio_server_reads_and_writes_utf_8_with_any_locale_or_python_encoding(
     faulty_project: Path, environment: dict[str, str]
 ) -> None:
     text = (
@@ -201,13 +201,17 @@ def test_stdio_is_utf_8_in_each_environment(
 
 
 @pytest.mark.parametrize("token", [0, 7, "", "tok"])
-def test_progress_token_may_be_zero_or_empty(server: Server, token: Any) -> None:
+def test_mcp_progress_token_may_be_zero_or_an_empty_string(
+    server: Server, token: Any
+) -> None:
     params = {"name": "report", "arguments": {}, "_meta": {"progressToken": token}}
     body = send(server, params, {}).body.decode()
     assert f'"progressToken":{json.dumps(token)}' in body and '"result"' in body
 
 
 @pytest.mark.parametrize("token", [None, 1.5, [], {}])
-def test_invalid_progress_token_is_an_error(server: Server, token: Any) -> None:
+def test_invalid_mcp_progress_token_is_an_invalid_params_error(
+    server: Server, token: Any
+) -> None:
     params = {"name": "report", "arguments": {}, "_meta": {"progressToken": token}}
     assert send(server, params, {}).message["error"]["code"] == -32602

@@ -57,7 +57,9 @@ async def read(uri: str, *resources: ResourceOrPrompt, **options: Any) -> Any:
     return answer.contents[0]
 
 
-def test_handlers_exist_only_for_declared_resources_prompts_and_values() -> None:
+def test_mcp_methods_for_resources_prompts_and_completion_exist_only_if_the_toolset_has_them() -> (
+    None
+):
     """Without resources, prompts or argument values, the method has no handler."""
     resources = {"on_list_resources", "on_list_resource_templates", "on_read_resource"}
     prompts = {"on_list_prompts", "on_get_prompt"}
@@ -71,7 +73,9 @@ def test_handlers_exist_only_for_declared_resources_prompts_and_values() -> None
     assert "on_completion" in make_handlers(make_template("a:{x}", x=("y",)))
 
 
-async def test_resources_templates_and_prompts_are_listed_separately() -> None:
+async def test_mcp_lists_of_resources_resource_templates_and_prompts_are_separate() -> (
+    None
+):
     """Lists have one page, so a cursor is an error."""
     prompt = make_prompt("p")
     handlers = make_handlers(NOTE, make_template("a:{x}"), prompts=(prompt,))
@@ -108,7 +112,9 @@ async def test_resources_templates_and_prompts_are_listed_separately() -> None:
         ("a:b{?x}", "a:b?x=..%2Fz", False),
     ],
 )
-async def test_template_matches_safe_uris(form: str, uri: str, is_found: bool) -> None:
+async def test_uri_template_of_an_mcp_resource_matches_only_safe_uris(
+    form: str, uri: str, is_found: bool
+) -> None:
     """Path traversal, absolute paths, slashes and control characters do not match."""
     if is_found:
         assert (await read(uri, make_template(form))).text == form
@@ -118,7 +124,9 @@ async def test_template_matches_safe_uris(form: str, uri: str, is_found: bool) -
         assert error.value.error.code == types.INVALID_PARAMS
 
 
-async def test_template_variable_with_values_matches_only_these_values() -> None:
+async def test_uri_template_variable_with_declared_values_matches_only_these_values() -> (
+    None
+):
     """Declared values may contain a slash or dots."""
     template = make_template("a:{x}", x=("y/z", "..", "y"))
     for value in ("y%2Fz", "..", "y"):
@@ -127,14 +135,18 @@ async def test_template_variable_with_values_matches_only_these_values() -> None
         await read("a:z", template)
 
 
-async def test_resource_goes_before_templates_in_declared_order() -> None:
+async def test_uri_is_read_from_a_fixed_resource_first_then_from_templates_in_declared_order() -> (
+    None
+):
     first, second = make_template("a:{x}"), make_template("{+x}")
     assert (await read("a:note", first, NOTE)).text == "Hello"
     assert (await read("a:y", first, second)).text == "a:{x}"
     assert (await read("bb:y", first, second)).text == "{+x}"
 
 
-async def test_declared_resource_goes_before_stored_result_and_skill() -> None:
+async def test_uri_is_read_from_a_declared_resource_before_a_stored_result_and_a_skill() -> (
+    None
+):
     """A URI in none of them is "Resource not found", with the code of the version."""
 
     def make_store(text: str | None) -> Any:
@@ -154,7 +166,7 @@ async def test_declared_resource_goes_before_stored_result_and_skill() -> None:
     assert error.value.error.code == -32002
 
 
-async def test_prompt_messages_are_filled_with_its_arguments() -> None:
+async def test_mcp_prompt_messages_are_filled_with_its_arguments() -> None:
     """Values that are not allowed, and unknown prompts and arguments, are errors."""
     get = make_handlers(prompts=(make_prompt("p", a=("x", "y")),))["on_get_prompt"]
     result = await get(
@@ -184,7 +196,9 @@ async def complete(ref: Any, prefix: str, argument: str = "a") -> Any:
     return (await handlers["on_completion"](CONTEXT, params)).completion
 
 
-async def test_completion_returns_at_most_100_values_with_the_prefix() -> None:
+async def test_completion_of_an_mcp_argument_returns_at_most_100_values_with_the_prefix() -> (
+    None
+):
     """`total` counts all matching values; `has_more` is true above the limit."""
     template = types.ResourceTemplateReference(uri="a:{a}")
     prompt = types.PromptReference(name="p")

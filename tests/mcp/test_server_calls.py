@@ -86,32 +86,36 @@ def get_error_text(answer: dict[str, Any]) -> str:
     return text
 
 
-def test_result_is_sent_as_structured_content_and_text(call: Call) -> None:
+def test_mcp_tool_result_is_sent_as_structured_content_and_as_json_text(
+    call: Call,
+) -> None:
     result = call("add", {"a": 1})["result"]
     assert not result.get("isError")
     assert result["structuredContent"] == {"sum": 6}
     assert [json.loads(block["text"]) for block in result["content"]] == [{"sum": 6}]
 
 
-def test_arguments_reach_the_handler_unchanged(call: Call) -> None:
+def test_mcp_tool_arguments_reach_the_handler_unchanged(call: Call) -> None:
     sent = {"z": None, "a": 1.0, "b": 1, "ü": [{"$x": 10**30, "from": ""}], "e": {}}
     result = call("echo", sent)["result"]
     text = result["content"][0]["text"]
     assert text == json.dumps(sent, ensure_ascii=False)
 
 
-def test_tool_without_returns_sends_only_text(call: Call) -> None:
+def test_mcp_tool_without_a_returns_schema_sends_only_text(call: Call) -> None:
     result = call("text", {})["result"]
     assert result["content"] == [{"type": "text", "text": "plain"}]
     assert "structuredContent" not in result
 
 
-def test_tool_can_be_called_by_its_old_name(call: Call) -> None:
+def test_mcp_tool_can_be_called_by_its_declared_old_name(call: Call) -> None:
     assert call("plus", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
 
 
 @pytest.mark.parametrize("name", ["nope", "ADD", "tools/list", "__init__", "x" * 5000])
-def test_unknown_tool_is_a_protocol_error(call: Call, name: str) -> None:
+def test_mcp_call_of_an_unknown_tool_is_a_json_rpc_invalid_params_error(
+    call: Call, name: str
+) -> None:
     error = call(name, {})["error"]
     assert error["code"] == -32602
     assert "Unknown tool" in error["message"]
@@ -127,38 +131,46 @@ def test_unknown_tool_is_a_protocol_error(call: Call, name: str) -> None:
         ({"a": 1, "c": 2}, "`c` is not a parameter"),
     ],
 )
-def test_error_names_the_invalid_argument(
+def test_mcp_tool_error_names_the_argument_that_violates_the_schema(
     call: Call, arguments: dict[str, Any], problem: str
 ) -> None:
     assert problem in get_error_text(call("add", arguments))
 
 
-def test_argument_that_the_handler_does_not_accept_is_refused(call: Call) -> None:
+def test_argument_that_the_handler_function_lacks_is_refused_in_an_mcp_call(
+    call: Call,
+) -> None:
     """The schema permits other arguments, but the function has no such parameter."""
     assert "`b` is not a parameter" in get_error_text(call("loose", {"b": 1}))
 
 
-def test_ecma_262_pattern_and_recursive_schema_are_applied(call: Call) -> None:
+def test_mcp_tool_arguments_are_validated_by_ecma_262_patterns_and_recursive_schemas(
+    call: Call,
+) -> None:
     assert not call("odd_pattern", {"a": "Ä"})["result"].get("isError")
     assert "`a` must match" in get_error_text(call("odd_pattern", {"a": "ä"}))
     assert not call("endless_reference", {"a": "A"})["result"].get("isError")
 
 
 @pytest.mark.parametrize("tool", ["broken_pattern", "far_reference", "no_schema"])
-def test_call_is_refused_if_the_schema_cannot_be_compiled(
+def test_mcp_call_is_a_tool_error_if_the_parameters_schema_cannot_be_compiled(
     call: Call, tool: str
 ) -> None:
     assert "cannot be checked" in get_error_text(call(tool, {"a": "A"}))
 
 
-def test_missing_handler_is_not_implemented_or_cannot_be_loaded(call: Call) -> None:
+def test_mcp_call_of_a_tool_without_a_loadable_handler_is_a_tool_error(
+    call: Call,
+) -> None:
     """A spec without a handler and a handler that cannot be imported differ."""
     assert "not implemented" in get_error_text(call("unwritten", {}))
     for tool in ("gone", "absent_module"):
         assert "cannot be loaded" in get_error_text(call(tool, {}))
 
 
-def test_tool_error_text_reaches_the_caller(call: Call) -> None:
+def test_text_of_a_tool_error_raised_by_a_handler_reaches_the_mcp_client(
+    call: Call,
+) -> None:
     assert get_error_text(call("refuse", {"reason": "Closed on Sundays."})) == (
         "Closed on Sundays."
     )
@@ -167,7 +179,7 @@ def test_tool_error_text_reaches_the_caller(call: Call) -> None:
 @pytest.mark.rows(30)
 @pytest.mark.parametrize("tool", ["fail", "fail_async"])
 @pytest.mark.parametrize("how", FAILURES)
-def test_unexpected_failure_hides_its_text_and_the_server_goes_on(
+def test_unexpected_handler_exception_hides_its_text_and_the_mcp_server_continues(
     call: Call, tool: str, how: str
 ) -> None:
     answer = call(tool, {"how": how})
@@ -176,12 +188,16 @@ def test_unexpected_failure_hides_its_text_and_the_server_goes_on(
     assert call("add", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
 
 
-def test_result_that_violates_returns_is_an_error(call: Call) -> None:
+def test_handler_result_that_violates_its_returns_schema_is_a_tool_error(
+    call: Call,
+) -> None:
     assert "declared schema" in get_error_text(call("wrong_result", {}))
     assert "declared schema" in get_error_text(call("unmeasured_picture", {}))
 
 
-def test_content_blocks_are_sent_unchanged(call: Call) -> None:
+def test_image_content_block_of_a_handler_is_sent_unchanged_in_the_mcp_result(
+    call: Call,
+) -> None:
     result = call("picture", {})["result"]
     (block,) = result["content"]
     assert (block["type"], block["mimeType"]) == ("image", "image/png")
@@ -192,13 +208,13 @@ def test_content_blocks_are_sent_unchanged(call: Call) -> None:
 
 
 @pytest.mark.rows(2)
-def test_hanging_handler_is_a_timeout_error(call: Call) -> None:
+def test_hanging_handler_becomes_a_tool_error_after_its_timeout(call: Call) -> None:
     for tool in ("hang", "hang_async"):
         assert "within 0.3 s" in get_error_text(call(tool, {}))
 
 
 @pytest.mark.rows(2)
-def test_hanging_handlers_do_not_block_other_calls(call: Call) -> None:
+def test_eight_hanging_handlers_do_not_block_the_next_mcp_call(call: Call) -> None:
     for _ in range(8):
         get_error_text(call("hang_briefly", {}))
     assert call("add", {"a": 1})["result"]["structuredContent"] == {"sum": 6}

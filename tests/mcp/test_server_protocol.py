@@ -40,7 +40,9 @@ def http(faulty_project: Path) -> Iterator[HttpServer]:
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("tool", ["hang", "hang_async"])
-def test_hanging_call_does_not_block_others(server: StdioServer, tool: str) -> None:
+def test_hanging_mcp_call_over_stdio_does_not_block_other_calls(
+    server: StdioServer, tool: str
+) -> None:
     hanging = server.start("tools/call", {"name": tool, "arguments": {}})
     quick = server.start("tools/call", {"name": "add", "arguments": {"a": 1}})
     before = len(server.lines)
@@ -50,7 +52,9 @@ def test_hanging_call_does_not_block_others(server: StdioServer, tool: str) -> N
     assert [f'"id":{quick}'.encode() in line for line in order] == [True, False]
 
 
-def test_printed_handler_output_does_not_reach_the_client(server: StdioServer) -> None:
+def test_text_printed_by_a_handler_does_not_reach_the_mcp_client(
+    server: StdioServer,
+) -> None:
     """Text printed by a handler or its child process must not mix with the protocol."""
     answer = server.call("chatter")
     assert answer["result"]["content"] == [{"type": "text", "text": "done"}]
@@ -58,12 +62,16 @@ def test_printed_handler_output_does_not_reach_the_client(server: StdioServer) -
     assert not any(b"printed" in line or b"forged" in line for line in server.lines)
 
 
-def test_handler_stdin_is_empty(server: StdioServer) -> None:
+def test_stdin_of_a_handler_in_an_mcp_stdio_server_is_empty(
+    server: StdioServer,
+) -> None:
     """Handlers that read stdin do not receive the client's requests."""
     assert server.call("read_stdin")["result"]["content"][0]["text"] == ""
 
 
-def test_progress_is_sent_only_for_progress_token(server: StdioServer) -> None:
+def test_mcp_progress_notifications_are_sent_only_for_calls_with_a_progress_token(
+    server: StdioServer,
+) -> None:
     params = {"name": "report", "arguments": {}, "_meta": {"progressToken": "p"}}
     server.notifications.clear()
     number = server.start("tools/call", params)
@@ -76,7 +84,9 @@ def test_progress_is_sent_only_for_progress_token(server: StdioServer) -> None:
     assert server.notifications == []
 
 
-def test_cancelled_notification_cancels_an_async_handler(server: StdioServer) -> None:
+def test_mcp_cancelled_notification_cancels_an_async_handler(
+    server: StdioServer,
+) -> None:
     number = server.start("tools/call", {"name": "wait_async", "arguments": {}})
     assert server.call("add", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
     params = {"requestId": number, "reason": "not needed"}
@@ -86,14 +96,16 @@ def test_cancelled_notification_cancels_an_async_handler(server: StdioServer) ->
         pass
 
 
-def test_unknown_cursor_is_an_error(server: StdioServer, http: HttpServer) -> None:
+def test_mcp_tools_list_with_an_unknown_cursor_is_an_invalid_params_error(
+    server: StdioServer, http: HttpServer
+) -> None:
     params = {"cursor": "bogus"}
     assert server.request("tools/list", params)["error"]["code"] == -32602
     for era in ERAS:
         assert http.request(era, "tools/list", params)["error"]["code"] == -32602
 
 
-def test_array_result_is_structured_content_only_in_the_stateless_version(
+def test_array_result_is_mcp_structured_content_only_in_the_stateless_version(
     faulty_project: Path, http: HttpServer
 ) -> None:
     """Handshake versions permit only objects as structured content."""
@@ -105,7 +117,7 @@ def test_array_result_is_structured_content_only_in_the_stateless_version(
         assert result["content"] == [{"type": "text", "text": "[1, 2]"}]
 
 
-def test_request_with_lone_surrogates_does_not_stop_the_server(
+def test_mcp_request_with_lone_surrogates_does_not_stop_the_server(
     server: StdioServer, http: HttpServer
 ) -> None:
     server.start("tools/call", {"name": "\ud800", "arguments": {"\udfff": "\ud800"}})
@@ -115,14 +127,18 @@ def test_request_with_lone_surrogates_does_not_stop_the_server(
         assert "jsonrpc" in http.request(era, "tools/call", params)
 
 
-def test_closed_stdin_stops_server_with_hanging_call(faulty_project: Path) -> None:
+def test_closed_stdin_stops_an_mcp_server_after_a_call_of_a_hanging_tool(
+    faulty_project: Path,
+) -> None:
     with stdio_server(faulty_project, PACKAGE, era=MODERN) as server:
         server.call("hang")
         assert server.end() == 0
 
 
 @pytest.mark.slow
-def test_tools_list_does_not_depend_on_the_hash_seed(faulty_project: Path) -> None:
+def test_mcp_tools_list_answer_does_not_depend_on_the_python_hash_seed(
+    faulty_project: Path,
+) -> None:
     lists = set()
     for seed in ("1", "2"):
         with stdio_server(
@@ -134,7 +150,9 @@ def test_tools_list_does_not_depend_on_the_hash_seed(faulty_project: Path) -> No
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_client_can_list_and_call_only_allowed_tools(era: str) -> None:
+def test_client_of_an_mcp_server_can_list_and_call_only_its_allowed_tools(
+    era: str,
+) -> None:
     """Calls to denied and to unknown tools have the same error."""
     with stdio_server(
         ROOT, "generated.kirishima", "--client", "external", era=era
@@ -146,14 +164,16 @@ def test_client_can_list_and_call_only_allowed_tools(era: str) -> None:
             assert error == {"code": -32602, "message": f"Unknown tool: {name}"}
 
 
-def test_unknown_client_option_exits_with_code_2() -> None:
+def test_mcp_server_started_for_an_unknown_client_exits_with_code_2() -> None:
     command = [sys.executable, "-m", "generated.kirishima.mcp_server", "--client", "x"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 2
     assert "no client `x`" in run.stderr
 
 
-def test_server_without_stdin_exits_with_code_2(faulty_project: Path) -> None:
+def test_mcp_stdio_server_with_closed_stdin_exits_with_code_2_and_no_traceback(
+    faulty_project: Path,
+) -> None:
     command = ["sh", "-c", f"exec {sys.executable} -m {PACKAGE}.mcp_server <&-"]
     run = subprocess.run(command, cwd=faulty_project, capture_output=True, text=True)
     assert run.returncode == 2
@@ -162,7 +182,7 @@ def test_server_without_stdin_exits_with_code_2(faulty_project: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_list_option_with_stdout_on_a_full_disk_prints_error_and_help(
+def test_list_option_of_an_mcp_server_on_a_full_disk_prints_an_error_with_help(
     faulty_project: Path,
 ) -> None:
     command = f"exec {sys.executable} -m {PACKAGE}.mcp_server --list >/dev/full"

@@ -80,7 +80,9 @@ def send_with_call(server: Process, line: bytes) -> list[dict[str, Any]]:
     return [json.loads(server.stdout.readline()) for _ in range(2)]
 
 
-def test_all_requests_are_answered_before_server_exits(faulty_project: Path) -> None:
+def test_mcp_stdio_server_answers_all_requests_before_it_exits_at_end_of_input(
+    faulty_project: Path,
+) -> None:
     lines = [encode_call(n, "add", a=n) for n in range(1, 6)]
     messages = run_with_input(faulty_project, b"\n".join(lines))
     assert [get_text(answer) for answer in messages] == [
@@ -88,7 +90,9 @@ def test_all_requests_are_answered_before_server_exits(faulty_project: Path) -> 
     ]
 
 
-def test_blank_lines_and_windows_line_ends_are_accepted(faulty_project: Path) -> None:
+def test_mcp_stdio_server_accepts_blank_lines_and_windows_line_ends(
+    faulty_project: Path,
+) -> None:
     data = (
         b"\n \r\n\t\n"
         + encode_call(1, "add", a=1)
@@ -99,12 +103,16 @@ def test_blank_lines_and_windows_line_ends_are_accepted(faulty_project: Path) ->
     assert [answer["id"] for answer in run_with_input(faulty_project, data)] == [1, 2]
 
 
-def test_unicode_line_separators_do_not_end_a_line(faulty_project: Path) -> None:
+def test_unicode_line_separators_do_not_end_a_message_on_stdin_of_an_mcp_server(
+    faulty_project: Path,
+) -> None:
     data = encode_call(1, "refuse", reason="a\u2028b\x85c\u2029d")
     assert get_text(run_with_input(faulty_project, data)[0]) == "a\u2028b\x85c\u2029d"
 
 
-def test_message_in_small_chunks_is_joined(faulty_project: Path) -> None:
+def test_mcp_stdio_server_joins_a_message_that_arrives_in_small_chunks(
+    faulty_project: Path,
+) -> None:
     """Chunks of 7 bytes split characters of several bytes."""
     data = encode_call(1, "refuse", reason="ü€😀" * 50) + b"\n"
     with running_server(faulty_project, subprocess.PIPE, subprocess.PIPE) as process:
@@ -145,7 +153,7 @@ SURROGATE = (
     ],
     ids=range(17),
 )
-def test_invalid_line_is_a_json_rpc_error_and_the_next_call_is_answered(
+def test_invalid_line_on_stdin_of_an_mcp_server_is_a_json_rpc_error_and_the_next_call_works(
     server: Process, line: bytes, number: Any, code: int
 ) -> None:
     messages = send_with_call(server, line)
@@ -162,13 +170,17 @@ def test_invalid_line_is_a_json_rpc_error_and_the_next_call_is_answered(
         b'{"jsonrpc":"2.0","method":7}',
     ],
 )
-def test_invalid_notification_has_no_answer(server: Process, line: bytes) -> None:
+def test_invalid_notification_on_stdin_of_an_mcp_server_has_no_answer(
+    server: Process, line: bytes
+) -> None:
     write_line(server, line)
     assert [answer["id"] for answer in send_with_call(server, b"{")] == [None, 99]
 
 
 @pytest.mark.slow
-def test_answers_equal_answers_from_sdk_stdio_transport(faulty_project: Path) -> None:
+def test_generated_mcp_server_answers_stdin_lines_like_the_stdio_transport_of_the_sdk(
+    faulty_project: Path,
+) -> None:
     params = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
@@ -248,7 +260,9 @@ def run_sdk_server(faulty_project: Path, lines: list[bytes]) -> set[bytes]:
     return answer_lines
 
 
-def test_server_reads_and_writes_files(faulty_project: Path, tmp_path: Path) -> None:
+def test_mcp_stdio_server_works_with_files_as_stdin_and_stdout(
+    faulty_project: Path, tmp_path: Path
+) -> None:
     requests, output = tmp_path / "requests", tmp_path / "output"
     requests.write_bytes(
         encode_call(1, "add", a=1) + b"\n" + encode_call(2, "hang_async")
@@ -261,7 +275,9 @@ def test_server_reads_and_writes_files(faulty_project: Path, tmp_path: Path) -> 
     assert [answer["id"] for answer in messages] == [1, 2]
 
 
-def test_server_reads_and_writes_a_terminal(faulty_project: Path) -> None:
+def test_mcp_stdio_server_works_with_a_terminal_as_stdin_and_stdout(
+    faulty_project: Path,
+) -> None:
     parent, child = os.openpty()
     tty.setraw(child)
     with (
@@ -276,7 +292,9 @@ def test_server_reads_and_writes_a_terminal(faulty_project: Path) -> None:
         assert get_text(json.loads(line)) == '{"sum": 6}'
 
 
-def test_server_reads_and_writes_a_socket(faulty_project: Path) -> None:
+def test_mcp_stdio_server_works_with_a_socket_as_stdin_and_stdout(
+    faulty_project: Path,
+) -> None:
     """Node.js connects the processes that it starts with sockets."""
     ours, theirs = socket.socketpair()
     with theirs, running_server(faulty_project, theirs.fileno(), theirs.fileno()):
@@ -287,7 +305,9 @@ def test_server_reads_and_writes_a_socket(faulty_project: Path) -> None:
             assert len(get_text(json.loads(lines.readline()))) == 1_000_000
 
 
-def test_server_exits_after_the_client_closes_stdout(faulty_project: Path) -> None:
+def test_mcp_stdio_server_exits_with_0_after_the_client_closes_stdout(
+    faulty_project: Path,
+) -> None:
     with running_server(faulty_project, subprocess.PIPE, subprocess.PIPE) as process:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(encode_call(1, "add", a=1) + b"\n")
@@ -299,7 +319,9 @@ def test_server_exits_after_the_client_closes_stdout(faulty_project: Path) -> No
         assert process.wait(TIMEOUT_S) == 0
 
 
-def test_progress_is_sent_before_the_answer(faulty_project: Path) -> None:
+def test_mcp_progress_notifications_are_written_to_stdout_before_the_answer_of_the_call(
+    faulty_project: Path,
+) -> None:
     params = {"name": "report", "arguments": {}, "_meta": meta(progressToken="p")}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     line = json.dumps(message).encode()
@@ -318,7 +340,9 @@ CALL_S = 50
 
 
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
-def test_byte_order_mark_is_ignored(faulty_project: Path, line_end: bytes) -> None:
+def test_byte_order_mark_before_a_message_on_stdin_of_an_mcp_server_is_ignored(
+    faulty_project: Path, line_end: bytes
+) -> None:
     lines = [
         BOM + encode_request(1, "tools/list"),
         BOM + encode_request("b", "tools/list"),
@@ -331,7 +355,7 @@ def test_byte_order_mark_is_ignored(faulty_project: Path, line_end: bytes) -> No
 @pytest.mark.parametrize(
     ("number", "cancelled"), [(7, "7"), ("7", 7), (7, 7), ("a", "a")]
 )
-def test_cancelled_call_does_not_delay_the_exit(
+def test_cancelled_mcp_call_does_not_delay_the_exit_of_the_stdio_server(
     faulty_project: Path, number: Any, cancelled: Any
 ) -> None:
     """The SDK cancels a call whose id has another JSON type, which then has no response."""

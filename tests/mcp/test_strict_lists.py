@@ -78,7 +78,7 @@ async def call_every_tool(address: Any, era: str) -> dict[str, Any]:
         pytest.param("http", ERAS[0], marks=pytest.mark.slow),
     ],
 )
-def test_tool_with_any_type_in_returns_is_listed_and_callable(
+def test_tool_with_any_json_type_in_returns_is_listed_and_callable_by_strict_mcp_clients(
     project: Project, transport: str, era: str
 ) -> None:
     """Only the stateless version lists an output schema that is not an object."""
@@ -103,7 +103,9 @@ def test_tool_with_any_type_in_returns_is_listed_and_callable(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
-def test_large_number_in_output_schema_is_exact(project: Project, era: str) -> None:
+def test_number_beyond_double_precision_in_an_mcp_output_schema_is_listed_exactly(
+    project: Project, era: str
+) -> None:
     """9007199254740993 is not a double; the handshake version lists no array schema."""
     with stdio_server(project.root, "generated.toy", era=era) as server:
         server.request("tools/list")
@@ -113,7 +115,7 @@ def test_large_number_in_output_schema_is_exact(project: Project, era: str) -> N
 
 
 @pytest.mark.slow
-def test_generated_tests_fail_on_strict_type_errors_without_a_suppression(
+def test_generated_tests_fail_if_a_listed_tool_breaks_strict_mcp_types_without_suppression(
     make_project: Callable[..., Project],
 ) -> None:
     """Suppressed findings pass; a definition file that was changed later fails."""
@@ -150,7 +152,9 @@ def test_generated_tests_fail_on_strict_type_errors_without_a_suppression(
 
 
 @pytest.mark.node
-def test_inspector_lists_every_tool_in_both_versions(project: Project) -> None:
+def test_mcp_inspector_lists_tools_with_any_returns_type_in_both_protocol_versions(
+    project: Project,
+) -> None:
     node = find_node_tools()
     if node is None or shutil.which("node") is None:
         pytest.skip("the Node.js clients are not set up: make test-node does it")

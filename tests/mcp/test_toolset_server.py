@@ -34,7 +34,7 @@ def _server_stub(**attributes: Any) -> Any:
         ("", True, False),
     ],
 )
-def test_combined_server_rejects_duplicate_skill_names(
+def test_mcp_server_of_several_toolsets_rejects_duplicate_skill_names(
     names: str, is_combined_server: bool, is_refused: bool
 ) -> None:
     """Two toolsets on one server may not have a skill of the same name."""
@@ -49,7 +49,7 @@ def test_combined_server_rejects_duplicate_skill_names(
 @pytest.mark.parametrize(
     ("paths", "is_refused"), [(["/a", "/b"], False), (["/b", "/a", "/a"], True)]
 )
-def test_combined_server_rejects_duplicate_administration_paths(
+def test_mcp_server_of_several_toolsets_rejects_duplicate_administration_paths(
     paths: list[str], is_refused: bool
 ) -> None:
     parts = [
@@ -78,7 +78,7 @@ def test_combined_server_rejects_duplicate_administration_paths(
         (None, [None, object()], True),
     ],
 )
-def test_server_can_ask_user_with_state_key_or_confirm(
+def test_mcp_server_can_ask_the_user_only_with_a_state_key_or_a_tool_with_confirm(
     state_key_variable: str | None, confirms: list[Any], expected: bool
 ) -> None:
     """Servers may ask the user if they have a state key or a tool with `confirm`."""
@@ -98,7 +98,7 @@ def test_server_can_ask_user_with_state_key_or_confirm(
         (True, "a", (), False),
     ],
 )
-def test_skill_or_prompt_is_available_only_to_its_clients(
+def test_skill_or_prompt_of_an_mcp_server_is_available_only_to_its_clients(
     has_clients: bool, client: str | None, clients: tuple[str, ...], expected: bool
 ) -> None:
     access = SimpleNamespace(get_client=lambda _: None)
@@ -107,7 +107,9 @@ def test_skill_or_prompt_is_available_only_to_its_clients(
     assert Server._is_available(server, client, clients) is expected
 
 
-def test_server_has_resources_prompts_and_skills_from_every_toolset() -> None:
+def test_mcp_server_of_several_toolsets_has_the_resources_prompts_and_skills_of_each() -> (
+    None
+):
     """One toolset with resources, prompts or skills is enough for the whole server."""
 
     def make_server(**attributes: Any) -> Any:
@@ -124,7 +126,9 @@ def test_server_has_resources_prompts_and_skills_from_every_toolset() -> None:
     assert not has_resources_or_prompts(make_server(skills="x"))
 
 
-def test_resource_handler_runs_in_the_toolset_that_declares_it() -> None:
+def test_resource_handler_of_a_combined_mcp_server_runs_in_the_toolset_that_declares_it() -> (
+    None
+):
     """Resources without a handler use the first toolset; an unknown handler raises."""
     toolsets = [
         SimpleNamespace(
@@ -154,7 +158,7 @@ def test_resource_handler_runs_in_the_toolset_that_declares_it() -> None:
         ("unknown", True, None, False),
     ],
 )
-async def test_server_finds_only_tools_that_it_lists(
+async def test_mcp_server_finds_only_tools_that_it_lists_by_current_or_old_name(
     name: str, external: bool, provider: Any, is_found: bool
 ) -> None:
     """Listed tools and old names are found; external tools only if they are enabled."""
@@ -177,7 +181,7 @@ async def test_server_finds_only_tools_that_it_lists(
     assert (match is not None) is is_found
 
 
-async def test_asgi_app_responds_503_until_it_has_started() -> None:
+async def test_asgi_app_of_an_mcp_server_responds_503_until_it_has_started() -> None:
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -202,7 +206,7 @@ async def test_asgi_app_responds_503_until_it_has_started() -> None:
 
 
 @pytest.mark.parametrize("fails_at_startup", [True, False])
-async def test_only_an_error_during_startup_is_reported_as_startup_failed(
+async def test_asgi_app_reports_only_an_error_during_startup_as_lifespan_startup_failed(
     fails_at_startup: bool,
 ) -> None:
     """Later errors propagate instead, after `lifespan.startup.complete`."""

@@ -43,7 +43,7 @@ async def providers() -> AsyncIterator[list[ExternalTools]]:
 
 @pytest.mark.parametrize("is_proxied", [True, False])
 @pytest.mark.parametrize("mode", ["sessions", "single", "modern"])
-async def test_restarted_typescript_server_answers_the_next_call(
+async def test_tool_call_to_a_restarted_external_typescript_mcp_server_is_answered(
     mode: str, is_proxied: bool, tmp_path: Path, providers: list[ExternalTools]
 ) -> None:
     """After a restart the server refuses the old session with status 400 or 404."""

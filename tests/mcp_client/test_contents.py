@@ -25,7 +25,9 @@ def make_listing(**contents: str | None) -> ServerListing:
     return ServerListing("shop", contents=keyed)
 
 
-def test_prompts_are_requested_with_text_for_required_arguments() -> None:
+def test_content_check_requests_mcp_prompts_with_a_text_for_each_required_argument() -> (
+    None
+):
     arguments = [
         {"name": "item", "required": True},
         {"name": "tone"},
@@ -45,7 +47,7 @@ def test_prompts_are_requested_with_text_for_required_arguments() -> None:
     ]
 
 
-def test_encoded_content_ignores_key_order_and_metadata() -> None:
+def test_comparison_of_mcp_resource_contents_ignores_key_order_and_meta() -> None:
     block = {"uri": "shop://policy", "text": "x", "_meta": {"a": 1}}
     first = {"contents": [block], "ttlMs": 0}
     second = {"_meta": {}, "contents": [{"text": "x", "uri": "shop://policy"}]}
@@ -54,7 +56,9 @@ def test_encoded_content_ignores_key_order_and_metadata() -> None:
     assert encode_content({"resultType": "input_required"}) is None
 
 
-def test_escaped_difference_shows_the_first_different_characters() -> None:
+def test_difference_of_two_long_mcp_contents_is_shortened_to_the_first_different_characters() -> (
+    None
+):
     equal = "x" * 500
     first, second = escape_difference(f"{equal}at 9\n{equal}", f"{equal}at 10{equal}")
     assert first.startswith("...xxx") and "at 9\\n" in first
@@ -75,7 +79,7 @@ def test_escaped_difference_shows_the_first_different_characters() -> None:
         ("at 9", "at 10", "by 11", "every start: `--exclude` skips it", False),
     ],
 )
-def test_content_difference_is_reported_and_excluded_by_uri(
+def test_resource_content_that_differs_from_the_original_server_is_reported_unless_excluded(
     theirs: str | None,
     second: str | None,
     ours: str | None,
@@ -91,7 +95,9 @@ def test_content_difference_is_reported_and_excluded_by_uri(
     assert not list(compare_contents(original, make_listing(clock=ours), [CLOCK[1]]))
 
 
-def test_equal_contents_and_missing_entries_are_no_differences() -> None:
+def test_equal_and_missing_resources_of_two_mcp_servers_are_no_content_differences() -> (
+    None
+):
     """The lists report a missing entry."""
     original = make_listing(a="x", b=None, c="x")
     assert not list(compare_contents(original, make_listing(a="x", b=None)))

@@ -144,9 +144,10 @@ async def open_tools(
 
 
 @pytest.mark.parametrize("kind", TOOL_CHANGES)
-async def test_changed_tool_is_not_offered_and_unchanged_tools_are(
+async def test_tool_of_an_external_mcp_server_that_differs_from_its_lock_is_not_offered(
     kind: str, file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """A lock is a file with the reviewed tool definitions of an external server."""
     offered, difference = TOOL_CHANGES[kind]
     file.write_text(json.dumps(change_listing(kind)), "utf-8")
     tools = open_tools([file], [LISTING])
@@ -158,7 +159,7 @@ async def test_changed_tool_is_not_offered_and_unchanged_tools_are(
 
 
 @pytest.mark.parametrize("kind", OTHER_CHANGES)
-async def test_changed_resources_prompts_and_instructions_are_only_logged(
+async def test_resources_prompts_and_instructions_that_differ_from_a_server_lock_are_only_logged(
     kind: str, file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     file.write_text(json.dumps(change_listing(kind)), "utf-8")
@@ -169,7 +170,7 @@ async def test_changed_resources_prompts_and_instructions_are_only_logged(
 
 
 @pytest.mark.parametrize("is_notifying", [True, False], ids=["notified", "polled"])
-async def test_tool_that_changes_during_a_session_is_refused(
+async def test_external_tool_that_changes_during_an_mcp_session_is_refused(
     is_notifying: bool,
     file: Path,
     open_tools: Open,
@@ -189,7 +190,7 @@ async def test_tool_that_changes_during_a_session_is_refused(
     assert {tool.name for tool in await tools.list_tools()} == {"list"}
 
 
-async def test_changed_tool_with_a_duplicate_name_is_not_offered(
+async def test_changed_external_tool_with_a_duplicate_name_is_not_offered_instead_of_the_locked_one(
     file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     listing = change_listing("")
@@ -205,7 +206,7 @@ async def test_changed_tool_with_a_duplicate_name_is_not_offered(
     assert "`send` changed in `description`" in caplog.text
 
 
-async def test_on_change_log_offers_unreviewed_tools_and_logs_them(
+async def test_on_change_log_of_a_locked_server_offers_unreviewed_tools_and_logs_them(
     file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     file.write_text(json.dumps(change_listing("addition")), "utf-8")
@@ -214,7 +215,7 @@ async def test_on_change_log_offers_unreviewed_tools_and_logs_them(
     assert "`exec` is not in the lock, risky; it is offered anyway" in caplog.text
 
 
-async def test_locked_server_without_its_lock_file_offers_no_tools(
+async def test_external_mcp_server_with_a_missing_lock_file_offers_no_tools(
     file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools([file], [])
@@ -222,7 +223,7 @@ async def test_locked_server_without_its_lock_file_offers_no_tools(
     assert "differs from its lock: the lock is missing" in caplog.text
 
 
-async def test_schema_that_varies_on_every_start_is_offered_as_locked(
+async def test_external_tool_with_a_schema_that_varies_on_every_start_has_the_schema_of_the_lock(
     file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     schema = {"type": "object", "properties": {"at": {"default": "NOW"}}}
@@ -239,7 +240,7 @@ async def test_schema_that_varies_on_every_start_is_offered_as_locked(
 
 
 @pytest.mark.slow
-async def test_unchanged_listings_from_real_servers_match_their_locks(
+async def test_unchanged_tool_lists_of_real_mcp_servers_match_their_locks(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     saved = [parse_saved_listing(path.read_bytes(), path.name) for path in CORPUS]
@@ -250,7 +251,9 @@ async def test_unchanged_listings_from_real_servers_match_their_locks(
 
 
 @pytest.mark.parametrize("corpus", CORPUS, ids=lambda path: path.stem)
-def test_lock_file_preserves_every_tool_from_a_real_server(corpus: Path) -> None:
+def test_lock_file_contains_every_tool_of_a_real_mcp_server_unchanged(
+    corpus: Path,
+) -> None:
     listing = parse_saved_listing(corpus.read_bytes(), corpus.name)
     data = encode_json(build_lock(listing), ("tools",)).encode()
     lock = parse_lock(data, "lock.json")
@@ -277,7 +280,7 @@ def project(tmp_path: Path, file: Path) -> Path:
     return tmp_path
 
 
-def test_lock_command_reports_changes_and_updates_only_with_update(
+def test_lock_command_reports_external_server_changes_and_writes_the_lock_only_with_update(
     project: Path, file: Path
 ) -> None:
     process = toolcast(project, "lock")
@@ -316,7 +319,7 @@ def test_lock_command_reports_changes_and_updates_only_with_update(
         ("instructions", "listing.instructions/changed"),
     ],
 )
-def test_lock_command_reports_each_change_with_its_rule(
+def test_lock_command_reports_each_change_of_an_external_server_with_its_rule(
     project: Path, file: Path, kind: str, rule: str
 ) -> None:
     toolcast(project, "lock", "--update")
@@ -328,7 +331,7 @@ def test_lock_command_reports_each_change_with_its_rule(
     assert changes[0]["rule"].startswith(rule)
 
 
-def test_value_that_varies_on_every_start_is_reported_as_a_note(
+def test_lock_command_reports_a_value_that_varies_on_every_server_start_as_a_note(
     project: Path, file: Path
 ) -> None:
     text = json.dumps(LISTING).replace("Sends a mail.", "It is NOW.")
@@ -355,7 +358,9 @@ def find_lock_findings(project: Path) -> list[tuple[str, str]]:
     ]
 
 
-def test_invalid_and_shared_lock_files_are_findings(project: Path) -> None:
+def test_check_reports_server_lock_files_that_are_invalid_or_shared_by_two_servers(
+    project: Path,
+) -> None:
     toolcast(project, "lock", "--update")
     assert not find_lock_findings(project)
     lock = project / "toy/locks/other.json"
@@ -369,7 +374,7 @@ def test_invalid_and_shared_lock_files_are_findings(project: Path) -> None:
     )
 
 
-def test_unused_lock_file_is_a_finding(project: Path) -> None:
+def test_check_reports_a_server_lock_file_that_no_server_uses(project: Path) -> None:
     toolcast(project, "lock", "--update")
     (project / "toy/locks/mine.json").write_text("{}")
     toolset = project / "toy/toolset.yaml"
@@ -411,7 +416,7 @@ def add_server(project: Path, lock: str, command: str) -> None:
     path.write_text(text)
 
 
-def test_unreachable_server_does_not_hide_changes_from_other_servers(
+def test_lock_command_with_an_unreachable_server_still_reports_and_locks_other_servers(
     project: Path, file: Path
 ) -> None:
     add_server(project, "locks/another.json", "no-such-program")
@@ -434,7 +439,9 @@ def test_lock_command_refuses_a_lock_file_shared_by_two_servers(project: Path) -
     assert not (project / "toy/locks").exists()
 
 
-def test_lock_file_with_crlf_line_endings_has_no_changes(project: Path) -> None:
+def test_lock_command_reports_no_change_for_a_lock_file_with_crlf_line_endings(
+    project: Path,
+) -> None:
     toolcast(project, "lock", "--update")
     lock = project / "toy/locks/other.json"
     lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))

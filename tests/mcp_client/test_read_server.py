@@ -63,7 +63,9 @@ def file(tmp_path: Path) -> Path:
 SECRET = "sk-4711-do-not-share"
 
 
-def test_secret_that_a_server_returns_is_redacted(tmp_path: Path) -> None:
+def test_environment_secret_in_a_tool_list_of_an_mcp_server_is_redacted(
+    tmp_path: Path,
+) -> None:
     """Also with escapes, in a key and in the instructions."""
     escaped = "".join(f"\\u{ord(letter):04x}" for letter in SECRET)
     file = tmp_path / "listed.json"
@@ -85,7 +87,7 @@ def test_secret_that_a_server_returns_is_redacted(tmp_path: Path) -> None:
     assert plain.instructions == f"Say {SECRET}." and not plain.notes
 
 
-def test_command_inherits_the_environment_but_a_declared_server_does_not(
+def test_server_command_given_on_the_cli_inherits_the_environment_but_a_declared_one_does_not(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SHOP_KEY", "${NONE} of a shop")
@@ -113,14 +115,14 @@ def test_command_inherits_the_environment_but_a_declared_server_does_not(
         ("}\n", "}"),
     ],
 )
-def test_find_error_line_returns_the_line_with_the_cause(
+def test_find_error_line_returns_the_stderr_line_with_the_cause_of_a_server_failure(
     stderr: str, line: str
 ) -> None:
     assert find_error_line(stderr.strip().splitlines()) == line
 
 
 @pytest.mark.parametrize("options", [(), ("modern",), ("pages",), ("modern", "pages")])
-def test_every_list_is_read_with_its_exact_spelling(
+def test_lists_of_a_live_mcp_server_are_read_with_their_exact_json_spelling(
     file: Path, options: tuple[str, ...]
 ) -> None:
     reading = read_server(replay_server(file, *options))
@@ -169,17 +171,19 @@ FAST_CORPUS = {"mcp-atlassian", "playwright-mcp", "server-everything"}
         for file in CORPUS
     ],
 )
-def test_listing_from_a_real_server_is_read_without_loss(file: Path) -> None:
+def test_tool_list_of_a_real_mcp_server_is_read_without_loss(file: Path) -> None:
     saved = parse_saved_listing(file.read_bytes(), file.name)
     reading = read_server(replay_server(file))
     assert encode_exact(reading.tools) == encode_exact(saved.tools)
 
 
-def test_server_that_exits_on_an_unknown_method_is_restarted(file: Path) -> None:
+def test_mcp_server_that_exits_on_an_unknown_method_is_restarted_and_read(
+    file: Path,
+) -> None:
     assert len(read_server(replay_server(file, "dies")).tools) == 3
 
 
-def test_slowly_starting_server_is_read_in_the_version_from_the_first_request(
+def test_slowly_starting_mcp_server_is_read_in_the_protocol_version_of_the_first_request(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It reads `server/discover` after its timeout, and then rejects `initialize`."""
@@ -188,7 +192,7 @@ def test_slowly_starting_server_is_read_in_the_version_from_the_first_request(
     assert (listing.protocol, len(listing.tools)) == ("2026-07-28", 3)
 
 
-def test_invalid_stdout_lines_are_noted_and_server_requests_are_harmless(
+def test_invalid_stdout_lines_of_an_mcp_server_become_a_note_and_its_tools_are_read(
     file: Path,
 ) -> None:
     server = replay_server(file, "noise", "asks", env={"KEY": "${SECRET}"})
@@ -199,7 +203,7 @@ def test_invalid_stdout_lines_are_noted_and_server_requests_are_harmless(
     )
 
 
-def test_values_that_differ_on_every_start_are_listed_as_variations(
+def test_tool_list_values_that_differ_on_every_server_start_are_read_as_variations(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "varying.json"
@@ -223,7 +227,7 @@ def test_values_that_differ_on_every_start_are_listed_as_variations(
         ("flood", "the server sent more than 64 MiB"),
     ],
 )
-def test_silent_or_endless_server_ends_in_an_error(
+def test_reading_a_silent_or_endless_mcp_server_ends_in_a_listing_error(
     file: Path, option: str, error: str
 ) -> None:
     start = time.monotonic()
@@ -236,12 +240,16 @@ def test_silent_or_endless_server_ends_in_an_error(
     assert time.monotonic() - start < WAIT_TIMEOUT_S
 
 
-def test_child_processes_are_ended_with_the_server(file: Path) -> None:
+def test_child_processes_of_an_mcp_server_are_ended_after_its_lists_are_read(
+    file: Path,
+) -> None:
     read_server(replay_server(file, "forks"))
     wait_for_no_processes(str(file))
 
 
-def test_secret_on_stderr_is_redacted_in_the_error(file: Path) -> None:
+def test_environment_secret_on_stderr_of_an_mcp_server_is_redacted_in_the_error(
+    file: Path,
+) -> None:
     server = replay_server(file, "tells", env={"KEY": "${SECRET}"})
     with pytest.raises(ListingError) as raised:
         read_server(server, environment={"SECRET": "swordfish"})
@@ -299,7 +307,7 @@ def server_url() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("mode", ["events", "plain"])
-def test_read_server_supports_http_sessions(
+def test_read_server_reads_the_tools_of_an_mcp_http_server_with_sessions(
     server_url: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SessionHandler, "mode", mode)
@@ -320,7 +328,7 @@ def test_read_server_supports_http_sessions(
         ("500", r"HTTP status 500$"),
     ],
 )
-def test_http_error_status_is_reported_with_a_remedy(
+def test_http_error_status_of_an_mcp_server_is_a_listing_error_with_a_remedy(
     server_url: str, status: str, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SessionHandler, "mode", status)
@@ -329,7 +337,7 @@ def test_http_error_status_is_reported_with_a_remedy(
 
 
 @pytest.mark.slow
-def test_endless_http_response_ends_in_an_error(
+def test_http_response_of_an_mcp_server_above_64_mib_is_a_listing_error(
     server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SessionHandler, "mode", "flood")
@@ -337,25 +345,29 @@ def test_endless_http_response_ends_in_an_error(
         read_server(parse_url_server(server_url))
 
 
-def test_refused_http_connection_is_reported() -> None:
+def test_refused_connection_to_an_mcp_http_server_is_a_listing_error_with_the_url() -> (
+    None
+):
     with pytest.raises(ListingError, match=r"127\.0\.0\.1:9/mcp: ConnectError"):
         read_server(parse_url_server("http://127.0.0.1:9/mcp"))
 
 
 @pytest.mark.slow
-def test_read_server_supports_stateless_http_servers() -> None:
+def test_read_server_reads_a_stateless_mcp_http_server_in_version_2026_07_28() -> None:
     with run_personal_server() as server:
         reading = read_server(parse_url_server(server.url))
     assert reading.protocol == "2026-07-28"
     assert reading.tools
 
 
-def test_missing_command_is_reported_by_name() -> None:
+def test_missing_program_of_an_mcp_stdio_server_is_a_listing_error_with_its_name() -> (
+    None
+):
     with pytest.raises(ListingError, match="`no-such-program` cannot be started"):
         read_server(parse_command_server("no-such-program --serve"))
 
 
-def test_invalid_command_or_url_is_refused() -> None:
+def test_invalid_command_or_url_of_an_mcp_server_is_a_listing_error() -> None:
     for line in ("", "a 'b"):
         with pytest.raises(ListingError, match="the command is"):
             parse_command_server(line)
@@ -377,7 +389,9 @@ def test_invalid_command_or_url_is_refused() -> None:
         ("5", "not a `tools/list` result"),
     ],
 )
-def test_saved_file_without_a_listing_is_refused(text: str, error: str) -> None:
+def test_saved_file_without_an_mcp_tool_list_is_a_listing_error(
+    text: str, error: str
+) -> None:
     with pytest.raises(ListingError, match=error):
         parse_saved_listing(text.encode(), "odd.json")
 
@@ -390,11 +404,13 @@ def test_saved_file_without_a_listing_is_refused(text: str, error: str) -> None:
         '{"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "a"}]}}',
     ],
 )
-def test_saved_listing_may_be_an_array_a_result_or_a_response(text: str) -> None:
+def test_saved_mcp_tool_list_may_be_an_array_a_result_or_a_json_rpc_response(
+    text: str,
+) -> None:
     assert parse_saved_listing(text.encode(), "x").tools == ({"name": "a"},)
 
 
-def test_duplicate_keys_in_a_saved_listing_are_noted() -> None:
+def test_duplicate_json_keys_in_a_saved_mcp_tool_list_become_a_note() -> None:
     reading = parse_saved_listing(b'[{"name": "a", "name": "b"}]', "x")
     assert reading.tools == ({"name": "b"},)
     assert reading.notes == (

@@ -70,9 +70,10 @@ def make_lock(first: ServerListing, second: ServerListing) -> ServerListing:
         ("At file:///tmp/a", "At file:///tmp/b", "At file:///tmp/c"),
     ],
 )
-def test_dates_times_counts_and_paths_may_vary_without_a_change(
+def test_dates_times_counts_and_paths_in_external_tools_may_vary_without_a_reported_change(
     reviewed: str, first: str, second: str
 ) -> None:
+    """A value varies if it differs between two readings of the same server."""
     changes = compare(listing(reviewed), listing(first), listing(second))
     assert changes == (set(), {"tool0"})
     locked = make_lock(listing(reviewed), listing(first))
@@ -100,7 +101,7 @@ CHANGED = [
 
 
 @pytest.mark.parametrize(("first", "second"), CHANGED)
-def test_changed_words_next_to_a_varying_value_are_a_change(
+def test_changed_words_next_to_a_varying_value_in_an_external_tool_are_a_change(
     first: str, second: str
 ) -> None:
     """Both if a lock lists the value as varying and if the two readings differ in it."""
@@ -117,7 +118,9 @@ def test_changed_words_next_to_a_varying_value_are_a_change(
 @pytest.mark.parametrize(
     ("first", "second"), [pair for pair in CHANGED if TEXT in pair]
 )
-def test_lock_records_no_variation_for_differing_words(first: str, second: str) -> None:
+def test_server_lock_records_no_variation_for_differing_words_in_a_tool_description(
+    first: str, second: str
+) -> None:
     """Also if both texts were read when the lock was written."""
     locked = make_lock(listing(first), listing(second))
     comparison = compare_listings(
@@ -140,7 +143,7 @@ def test_lock_records_no_variation_for_differing_words(first: str, second: str) 
         ("/tmp/a", "/send/all"),
     ],
 )
-def test_address_or_path_outside_data_folders_may_not_vary(
+def test_address_or_system_path_in_an_external_tool_that_varies_is_a_change(
     first: str, second: str
 ) -> None:
     old, new = listing(f"Sends to {first} now."), listing(f"Sends to {second} now.")
@@ -151,25 +154,31 @@ def test_address_or_path_outside_data_folders_may_not_vary(
     assert {change.tool for change in comparison.changes} == {"tool0"}
 
 
-def test_value_that_the_lock_does_not_list_as_varying_is_a_change() -> None:
+def test_tool_value_that_the_server_lock_does_not_list_as_varying_is_a_change() -> None:
     locked = make_lock(listing(TEXT), listing(TEXT))
     live = read_twice(listing(TEXT), listing(TEXT.replace("15", "16")))
     assert compare_listings(locked, live, ListingOwner("t", "f")).changes
 
 
-def test_new_tool_that_is_not_listed_on_every_start_is_a_change() -> None:
+def test_new_external_tool_that_its_server_does_not_list_on_every_start_is_a_change() -> (
+    None
+):
     for readings in (("a", "b"), ("a", None)), (("a", None), ("a", "b")):
         changes = compare(listing("a"), *(listing(*texts) for texts in readings))
         assert changes == ({"tool1"}, set())
 
 
-def test_reviewed_tool_that_is_missing_on_some_starts_varies() -> None:
+def test_reviewed_external_tool_missing_on_some_server_starts_varies_without_a_change() -> (
+    None
+):
     for readings in (("a", "b"), ("a", None)), (("a", None), ("a", "b")):
         changes = compare(listing("a", "b"), *(listing(*texts) for texts in readings))
         assert changes == (set(), {"tool1"})
 
 
-def test_locked_tool_may_be_missing_on_some_starts_but_not_change() -> None:
+def test_locked_external_tool_may_be_missing_on_some_server_starts_but_may_not_change() -> (
+    None
+):
     locked = make_lock(listing("a", "b"), listing("a"))
     assert not compare_listings(locked, listing("a"), ListingOwner("t", "f")).changes
     (change,) = compare_listings(
@@ -178,7 +187,7 @@ def test_locked_tool_may_be_missing_on_some_starts_but_not_change() -> None:
     assert change.tool == "tool1"
 
 
-def test_instructions_may_vary_in_values_but_not_in_words() -> None:
+def test_instructions_of_an_mcp_server_may_vary_in_numbers_but_not_in_words() -> None:
     def is_changed(*texts: str) -> bool:
         return bool(compare(*(listing("a", instructions=text) for text in texts))[0])
 
@@ -218,7 +227,9 @@ SCHEMA = {"type": "object", "properties": {"to": PROPERTY}}
         "x-own",
     ],
 )
-def test_unreviewed_text_in_any_field_is_at_least_risky(field: str) -> None:
+def test_new_text_in_any_field_of_an_external_tool_is_classified_as_at_least_risky(
+    field: str,
+) -> None:
     """Clients and models may read a text in any field of a definition."""
     tool: dict[str, Any] = {
         "name": "send",

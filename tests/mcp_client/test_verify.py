@@ -64,7 +64,7 @@ def verify(project: Path, *args: str) -> tuple[int, str]:
     return process.returncode, process.stdout + process.stderr
 
 
-def test_verify_reports_added_tools_and_changed_instructions(
+def test_verify_command_reports_added_tools_and_changed_instructions_of_the_live_server(
     project: Path, file: Path
 ) -> None:
     assert verify(project, "other")[0] == 0
@@ -77,7 +77,9 @@ def test_verify_reports_added_tools_and_changed_instructions(
     assert (code, "listing.instructions/changed" in text) == (0, True)
 
 
-def test_verify_reports_a_renamed_tool_as_one_change(project: Path, file: Path) -> None:
+def test_verify_command_reports_a_renamed_tool_of_the_live_server_as_one_change(
+    project: Path, file: Path
+) -> None:
     write_listing(file, {**SEND, "name": "sent"})
     code, text = verify(project, "other", "--toolset", "toy")
     assert code == 1
@@ -85,7 +87,7 @@ def test_verify_reports_a_renamed_tool_as_one_change(project: Path, file: Path) 
     assert "1 change in 1 place" in text
 
 
-def test_verify_refuses_a_server_without_any_tool_from_the_toolset(
+def test_verify_command_refuses_a_live_mcp_server_without_any_tool_from_the_toolset(
     project: Path, file: Path
 ) -> None:
     write_listing(file, *({"name": f"x{n}", "inputSchema": {}} for n in range(100)))
@@ -96,7 +98,7 @@ def test_verify_refuses_a_server_without_any_tool_from_the_toolset(
     assert len(text.splitlines()) == 2
 
 
-def test_verify_compares_a_proxied_server_by_its_own_tool_names(
+def test_verify_command_compares_a_proxied_mcp_server_by_its_own_tool_names(
     project: Path, file: Path
 ) -> None:
     spec = project / "toy/send.yaml"
@@ -115,7 +117,7 @@ def test_verify_compares_a_proxied_server_by_its_own_tool_names(
     assert "toy/mail_send.yaml" in text
 
 
-def test_verify_with_a_client_compares_only_the_tools_for_that_client(
+def test_verify_command_with_a_client_option_compares_only_the_tools_of_that_client(
     project: Path, file: Path
 ) -> None:
     (project / "toy/list.yaml").write_text(
@@ -131,7 +133,7 @@ def test_verify_with_a_client_compares_only_the_tools_for_that_client(
     assert "`list` is missing" in verify(project, "other")[1]
 
 
-def test_verify_does_not_compare_tools_with_the_prefix_for_another_server(
+def test_verify_command_does_not_compare_tools_with_the_name_prefix_of_another_server(
     project: Path, file: Path
 ) -> None:
     mail_list = {"name": "mail_list", "inputSchema": {"type": "object"}}
@@ -144,7 +146,7 @@ def test_verify_does_not_compare_tools_with_the_prefix_for_another_server(
     assert "1 tool of `mcp_servers` is not compared" in text
 
 
-def test_verify_accepts_a_header_only_with_a_url_and_in_valid_form(
+def test_verify_command_accepts_the_header_option_only_with_a_url_and_as_name_colon_value(
     project: Path,
 ) -> None:
     code, text = verify(project, "other", "--header", "A: b")
@@ -155,7 +157,9 @@ def test_verify_accepts_a_header_only_with_a_url_and_in_valid_form(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("client", [None, "copilot"])
-def test_generated_server_matches_its_specs_in_verify(client: str | None) -> None:
+def test_verify_command_finds_no_difference_between_a_generated_mcp_server_and_its_specs(
+    client: str | None,
+) -> None:
     args = [] if client is None else ["--client", client]
     line = " ".join([sys.executable, "-m", "generated.kirishima.mcp_server", *args])
     process = toolcast(ROOT, "verify", "--mcp-stdio", line, *args)
@@ -177,7 +181,7 @@ def test_generated_server_matches_its_specs_in_verify(client: str | None) -> Non
         (["other", "--fail-on", "x"], "--fail-on: `x` has no valid audience"),
     ],
 )
-def test_verify_refuses_contradictory_or_unknown_arguments(
+def test_verify_command_refuses_contradictory_or_unknown_command_line_arguments(
     project: Path, args: list[str], error: str
 ) -> None:
     code, text = verify(project, *args)
@@ -194,7 +198,7 @@ def test_verify_refuses_contradictory_or_unknown_arguments(
         ("outputSchema", "returns", {"type": "string"}, {"type": "number"}),
     ],
 )
-def test_field_that_a_protocol_version_lacks_is_compared_only_if_listed(
+def test_verify_compares_a_tool_field_that_a_protocol_version_lacks_only_if_listed(
     project: Path,
     file: Path,
     era: str,
@@ -231,7 +235,7 @@ PROMPT = {"name": "hello"}
         ({"resources": [RESOURCE], "prompts": [PROMPT]}, ["resources", "prompts"]),
     ],
 )  # fmt: skip
-def test_verify_notes_resources_and_prompts_without_specs(
+def test_verify_command_reports_server_resources_and_prompts_without_specs_as_notes(
     project: Path, file: Path, members: dict[str, Any], kinds: list[str]
 ) -> None:
     write_listing(file, SEND, **members)
@@ -241,7 +245,7 @@ def test_verify_notes_resources_and_prompts_without_specs(
         assert f"note: other: `{kind}` are not compared" in text
 
 
-def test_verify_compares_prompts_if_a_prompt_spec_exists(
+def test_verify_command_compares_mcp_prompts_only_if_a_prompt_spec_exists(
     project: Path, file: Path
 ) -> None:
     (project / "toy/mcp_prompts").mkdir()
@@ -275,7 +279,7 @@ CHANGED_MEMBERS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("old", "new", "text"), CHANGED_MEMBERS)
-def test_change_message_for_a_resource_field_has_the_old_and_new_value(
+def test_message_of_a_changed_mcp_resource_field_has_the_old_and_new_value(
     old: dict[str, Any], new: dict[str, Any], text: str
 ) -> None:
     before, after = (
@@ -303,7 +307,7 @@ def test_change_message_for_a_resource_field_has_the_old_and_new_value(
         ),
     ],
 )
-def test_annotation_change_without_effect_is_reported_with_both_values(
+def test_tool_annotation_change_without_effect_is_reported_with_both_values(
     old: dict[str, Any], new: dict[str, Any], text: str
 ) -> None:
     before, after = (

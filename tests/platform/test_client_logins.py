@@ -194,7 +194,7 @@ def _assert_invalid_tokens_are_rejected(people: Logins, running_server: Server) 
         assert resumed.status == 405
 
 
-def test_client_logs_in_and_requests_more_scopes(
+def test_mcp_client_logs_in_by_oauth_and_requests_more_scopes_for_a_refund(
     clinic: Clinic, people: Logins, running_server: Server
 ) -> None:
     left = clinic.cents_left()
@@ -209,14 +209,16 @@ def test_client_logs_in_and_requests_more_scopes(
     }
 
 
-def test_invalid_tokens_are_rejected_with_a_challenge(
+def test_mcp_http_server_rejects_invalid_access_tokens_with_a_www_authenticate_challenge(
     people: Logins, running_server: Server
 ) -> None:
     _assert_invalid_tokens_are_rejected(people, running_server)
     running_server.wait_for_log("rejected a token: the token has expired")
 
 
-def test_login_and_rejection_work_under_uvicorn(clinic: Clinic) -> None:
+def test_oauth_login_with_a_client_metadata_url_works_for_an_mcp_server_under_uvicorn(
+    clinic: Clinic,
+) -> None:
     """The client is identified by the URL of its metadata and does not register."""
     left = clinic.cents_left()
     port = find_free_port()
@@ -230,7 +232,7 @@ def test_login_and_rejection_work_under_uvicorn(clinic: Clinic) -> None:
     assert clinic.cents_left() == left - 1_000
 
 
-def test_confirmation_is_answered_once_at_another_process_by_its_user(
+def test_confirmation_can_be_answered_once_at_another_mcp_server_process_only_by_its_user(
     clinic: Clinic, people: Logins
 ) -> None:
     """The user can have a newer token."""
@@ -268,7 +270,7 @@ def test_confirmation_is_answered_once_at_another_process_by_its_user(
     assert clinic.cents_left() == left - 500
 
 
-def test_session_cannot_be_used_by_other_users_or_clients(
+def test_mcp_http_session_cannot_be_used_by_other_users_or_oauth_clients(
     clinic: Clinic, people: Logins, running_server: Server
 ) -> None:
     left = clinic.cents_left()
@@ -307,7 +309,7 @@ def test_session_cannot_be_used_by_other_users_or_clients(
 
 
 @pytest.mark.parametrize("modern", [False, True])
-def test_call_cannot_be_cancelled_over_another_connection(
+def test_mcp_tool_call_over_http_cannot_be_cancelled_over_another_connection(
     modern: bool, clinic: Clinic, people: Logins, running_server: Server
 ) -> None:
     """Requests with the same call id or progress token have no effect on it."""

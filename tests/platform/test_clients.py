@@ -89,9 +89,10 @@ def get_text(result: types.CallToolResult) -> str:
 
 
 @EACH_TRANSPORT_AND_MODE
-def test_reception_tools_resources_and_prompts_work_over_each_transport(
+def test_mcp_sdk_client_uses_tools_resources_and_prompts_over_each_transport(
     clinic: Clinic, transport: str, mode: Mode
 ) -> None:
+    """In each protocol version, with confirmations that the user answers."""
     person = AutomaticUser()
     asyncio.run(run_reception_day(clinic, transport, mode, person))
     assert clinic.told == ["opened", "closed, 0 in use"]
@@ -171,7 +172,7 @@ async def read_resources_and_prompts(client: Client) -> None:
 
 @pytest.mark.slow
 @EACH_TRANSPORT_AND_MODE
-def test_images_progress_and_links_work_over_each_transport(
+def test_mcp_sdk_client_receives_images_progress_and_links_over_each_transport(
     clinic: Clinic, transport: str, mode: Mode
 ) -> None:
     async def run() -> None:
@@ -212,7 +213,7 @@ def test_images_progress_and_links_work_over_each_transport(
 
 @pytest.mark.slow
 @EACH_TRANSPORT_AND_MODE
-def test_cancelled_export_is_stopped(
+def test_tool_call_that_the_mcp_sdk_client_cancels_is_stopped_on_the_server(
     clinic: Clinic, transport: str, mode: Mode
 ) -> None:
     slow = replace(clinic, pace=0.05)

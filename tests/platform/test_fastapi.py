@@ -31,7 +31,7 @@ def _set_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
 )
-def test_rest_and_mcp_calls_share_one_pool_that_is_closed(
+def test_rest_routes_and_mcp_in_a_fastapi_application_share_a_database_pool_closed_at_exit(
     clinic: Clinic, number: int
 ) -> None:
     port = find_free_port()
@@ -74,7 +74,9 @@ def test_rest_and_mcp_calls_share_one_pool_that_is_closed(
 
 
 @pytest.mark.slow
-def test_application_start_fails_with_the_lifespans_error(clinic: Clinic) -> None:
+def test_fastapi_application_exits_with_the_error_of_the_toolset_lifespan(
+    clinic: Clinic,
+) -> None:
     from dataclasses import replace
 
     broken = replace(clinic, url="sqlite:////nowhere/at/all")

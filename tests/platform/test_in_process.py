@@ -26,7 +26,7 @@ START = f"{MONDAY}T10:30:00+01:00"
 REFUND: dict[str, Any] = {"visit_id": 1, "amount": {"cents": 5_000, "currency": "EUR"}}
 
 
-async def test_registries_share_a_pool_that_is_closed(
+async def test_two_registries_share_one_database_pool_that_is_closed_with_them(
     clinic: Clinic, reception: Registry, records: Registry
 ) -> None:
     async with reception, records:
@@ -45,7 +45,7 @@ async def test_registries_share_a_pool_that_is_closed(
         clinic.wait_for(lambda: clinic.connections == 0)
 
 
-async def test_typed_call_passes_a_dataclass_to_the_handler(
+async def test_generated_typed_call_function_passes_a_dataclass_to_the_handler(
     clinic: Clinic, records: Registry
 ) -> None:
     add_note = import_module("clinic_tools.records.tools.add_note")
@@ -60,7 +60,7 @@ async def test_typed_call_passes_a_dataclass_to_the_handler(
             await add_note.call("desk", patient_id=str(PATIENT), **given)
 
 
-async def test_application_answers_confirmations_with_a_function(
+async def test_registry_call_with_an_ask_function_runs_a_confirmed_tool_only_if_it_accepts(
     clinic: Clinic, reception: Registry
 ) -> None:
     shown: list[Question] = []
@@ -96,7 +96,7 @@ async def test_application_answers_confirmations_with_a_function(
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 
-def test_fastapi_application_opens_and_closes_the_pool(
+def test_fastapi_application_opens_and_closes_the_database_pool_of_its_registry(
     clinic: Clinic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("TOKEN_DESK", "TOKEN_PORTAL", "ALLOWED_HOSTS"):
@@ -114,7 +114,7 @@ def test_fastapi_application_opens_and_closes_the_pool(
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 
-def test_langgraph_agent_is_interrupted_for_a_confirmation(
+def test_langgraph_agent_is_interrupted_for_a_confirmation_and_the_call_runs_after_resume(
     clinic: Clinic, reception: Registry
 ) -> None:
     tools = import_module("clinic_tools.reception.langchain_tools")
@@ -147,7 +147,9 @@ def test_langgraph_agent_is_interrupted_for_a_confirmation(
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 
-def test_langchain_tool_returns_images(clinic: Clinic, records: Registry) -> None:
+def test_langchain_tool_returns_an_image_block_with_base64_data_and_media_type(
+    clinic: Clinic, records: Registry
+) -> None:
     tools = import_module("clinic_tools.records.langchain_tools")
     data = base64.b64encode(PNG).decode()
     given = {"patient_id": str(PATIENT), "name": "hand.png", "data": data}
@@ -159,7 +161,7 @@ def test_langchain_tool_returns_images(clinic: Clinic, records: Registry) -> Non
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 
-def test_cancelled_export_in_a_thread_is_stopped(
+def test_handler_in_a_thread_stops_after_its_call_is_cancelled_and_the_registry_is_closed(
     clinic: Clinic, records: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in replace(clinic, pace=0.05).environment.items():

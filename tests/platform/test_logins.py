@@ -56,7 +56,7 @@ def read_ledger(clinic: Clinic) -> list[tuple[str, str | None, str]]:
         return file.execute(rows).fetchall()
 
 
-def test_script_calls_as_a_caller_in_each_thread(
+def test_calling_as_sets_the_user_of_registry_calls_separately_in_each_thread(
     clinic: Clinic, practice: Registry
 ) -> None:
     def visits(caller: Caller) -> Any:
@@ -83,7 +83,7 @@ def test_script_calls_as_a_caller_in_each_thread(
     ]
 
 
-def test_langchain_and_openai_tools_are_limited_by_the_caller(
+def test_langchain_and_openai_lists_contain_only_tools_that_the_callers_scopes_allow(
     practice: Registry,
 ) -> None:
     langchain = import_module("clinic_tools.practice.langchain_tools")
@@ -99,7 +99,9 @@ def test_langchain_and_openai_tools_are_limited_by_the_caller(
     assert told == again == {"user": "ben", "name": "Ben", "ward": None}
 
 
-def test_command_runs_as_its_programs_caller(practice: Registry) -> None:
+def test_generated_cli_command_runs_as_the_user_set_by_calling_as(
+    practice: Registry,
+) -> None:
     main = import_module("clinic_tools.practice.cli").main
     said = []
     for caller in (MIA, Caller()):
@@ -110,7 +112,7 @@ def test_command_runs_as_its_programs_caller(practice: Registry) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_stdio_client_has_no_user_and_all_permissions(
+def test_mcp_client_over_stdio_has_no_user_and_may_call_tools_that_require_scopes(
     clinic: Clinic, mode: Mode
 ) -> None:
     """The client is the program that started the server."""
@@ -127,7 +129,7 @@ def test_stdio_client_has_no_user_and_all_permissions(
 
 
 @pytest.mark.slow
-def test_concurrent_http_users_see_only_their_own_tools_and_data(
+def test_concurrent_users_of_an_mcp_http_server_see_only_their_own_tools_and_data(
     clinic: Clinic, people: Logins
 ) -> None:
     env = {**clinic.environment, **people.environment}

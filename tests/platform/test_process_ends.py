@@ -25,7 +25,9 @@ YEAR = {"first": "2026-01-01", "last": "2026-12-31"}
 
 
 @pytest.mark.parametrize("era", [pytest.param(ERAS[0], marks=SLOW), ERAS[1]])
-def test_stdio_server_closes_the_pool_when_input_ends(clinic: Clinic, era: str) -> None:
+def test_mcp_stdio_server_closes_the_database_pool_when_stdin_ends(
+    clinic: Clinic, era: str
+) -> None:
     call = {"name": "search_visits", "arguments": {"day": MONDAY}}
     process = clinic.start("clinic_tools.reception.mcp_server")
     output, _ = process.communicate(
@@ -39,7 +41,7 @@ def test_stdio_server_closes_the_pool_when_input_ends(clinic: Clinic, era: str) 
 @SLOW
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("busy", [False, True])
-def test_stdio_server_closes_the_pool_after_a_signal(
+def test_mcp_stdio_server_stops_its_call_and_closes_the_database_pool_after_a_signal(
     clinic: Clinic, number: int, busy: bool
 ) -> None:
     slow = replace(clinic, pace=0.05)
@@ -60,7 +62,7 @@ def test_stdio_server_closes_the_pool_after_a_signal(
 @SLOW
 @SIGNALS
 @pytest.mark.parametrize("workers", [1, 2])
-def test_http_server_closes_the_pool_after_a_signal(
+def test_mcp_http_server_closes_the_database_pool_of_each_worker_after_a_signal(
     clinic: Clinic, number: int, workers: int
 ) -> None:
     words = ("--workers", str(workers))
@@ -75,7 +77,9 @@ def test_http_server_closes_the_pool_after_a_signal(
 
 
 @SLOW
-def test_http_server_stops_a_running_export_after_a_signal(clinic: Clinic) -> None:
+def test_mcp_http_server_stops_a_running_tool_call_after_sigterm_and_closes_the_pool(
+    clinic: Clinic,
+) -> None:
     env = replace(clinic, pace=0.05).environment
     words = ("--grace", "1")
     package = "clinic_tools.records"
@@ -106,14 +110,18 @@ def test_http_server_stops_a_running_export_after_a_signal(clinic: Clinic) -> No
         pytest.param("langchain", 0, marks=SLOW),
     ],
 )
-def test_script_closes_the_pool(clinic: Clinic, way: str, code: int) -> None:
+def test_script_with_registry_calls_closes_the_database_pool_however_it_ends(
+    clinic: Clinic, way: str, code: int
+) -> None:
     done = clinic.run("clinic_script.py", way)
     assert done.returncode == code, done.stderr
     assert ("Ada" in done.stdout) == (code == 0)
     assert clinic.told == [OPENED, CLOSED]
 
 
-def test_command_closes_the_pool(clinic: Clinic) -> None:
+def test_generated_cli_command_closes_the_database_pool_when_it_ends(
+    clinic: Clinic,
+) -> None:
     done = clinic.run("-m", "clinic_tools.reception.cli", "visits", "--day", MONDAY)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)[0]["patient"] == "Ada"
@@ -121,7 +129,9 @@ def test_command_closes_the_pool(clinic: Clinic) -> None:
 
 
 @SLOW
-def test_command_with_confirmation_fails_without_a_terminal(clinic: Clinic) -> None:
+def test_generated_cli_command_of_a_tool_with_confirm_fails_without_a_terminal(
+    clinic: Clinic,
+) -> None:
     words = ("refund", "--visit-id", "1", "--amount")
     amount = '{"cents": 5000, "currency": "EUR"}'
     done = clinic.run("-m", "clinic_tools.reception.cli", *words, amount)
@@ -133,7 +143,7 @@ def test_command_with_confirmation_fails_without_a_terminal(clinic: Clinic) -> N
 
 @SLOW
 @pytest.mark.parametrize(("typed", "left"), [("yes", 3_000), ("sure", 8_000)])
-def test_confirmation_at_the_terminal_is_accepted_or_declined(
+def test_generated_cli_command_runs_a_tool_with_confirm_only_if_the_user_types_yes(
     clinic: Clinic, typed: str, left: int
 ) -> None:
     refund = ("clinic_tools.reception.cli", "refund", "--visit-id", "1", "--amount")
@@ -153,7 +163,9 @@ def test_confirmation_at_the_terminal_is_accepted_or_declined(
 
 
 @SLOW
-def test_form_at_the_terminal_is_validated(clinic: Clinic) -> None:
+def test_generated_cli_command_repeats_a_form_question_after_an_invalid_answer(
+    clinic: Clinic,
+) -> None:
     born = ("register", "--name", "Grace", "--birthday", "1986-12-09")
     words = ("clinic_tools.reception.cli", *born)
     with run_in_terminal(clinic.project, clinic.environment, *words) as person:
@@ -170,7 +182,7 @@ def test_form_at_the_terminal_is_validated(clinic: Clinic) -> None:
 
 @SLOW
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_command_stops_the_export_and_closes_the_pool_after_a_signal(
+def test_generated_cli_command_stops_its_tool_and_closes_the_database_pool_after_a_signal(
     clinic: Clinic, number: int
 ) -> None:
     slow = replace(clinic, pace=0.05)
@@ -186,7 +198,7 @@ def test_command_stops_the_export_and_closes_the_pool_after_a_signal(
 
 @SLOW
 @pytest.mark.parametrize("toolset", ["reception", "records"])
-def test_server_start_fails_if_the_database_is_unreachable(
+def test_mcp_server_exits_with_code_3_and_the_lifespan_error_if_the_database_is_unreachable(
     clinic: Clinic, toolset: str
 ) -> None:
     url = "postgresql://nobody@127.0.0.1:9/clinic"

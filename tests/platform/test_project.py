@@ -12,7 +12,7 @@ import pytest
 from toolcast.commands.main import main
 
 
-def test_check_has_no_findings_in_the_clinic_project(
+def test_check_command_has_no_findings_in_the_clinic_example_project(
     clinic_project: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -33,7 +33,7 @@ def test_check_has_no_findings_in_the_clinic_project(
         ["mypy", "--strict", "clinic", "clinic_tools", "clinic_script.py"],
     ],
 )
-def test_generated_tests_and_mypy_pass(
+def test_generated_tests_and_mypy_pass_in_the_clinic_example_project(
     clinic_project: Path, words: list[str], mypy_cache: str
 ) -> None:
     done = subprocess.run(

@@ -123,7 +123,7 @@ class Load:
 
 
 @pytest.mark.parametrize("clinic", ["postgresql"], indirect=True)
-async def test_users_calls_are_answered_and_recorded_once_while_replicas_stop(
+async def test_each_answered_call_is_recorded_once_for_its_user_while_mcp_server_replicas_stop(
     clinic: Clinic, tmp_path: Path
 ) -> None:
     wheels = tmp_path / "wheels"

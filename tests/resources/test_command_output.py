@@ -31,7 +31,9 @@ def run_command(response: ToolResponse, *args: str) -> Result:
     return CliRunner().invoke(command, args)
 
 
-def test_text_and_links_are_printed_and_binary_blocks_are_named() -> None:
+def test_generated_cli_prints_text_and_links_and_names_binary_content_blocks_of_a_tool_result() -> (
+    None
+):
     result = run_command(MIXED_RESPONSE)
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
@@ -58,7 +60,7 @@ def test_text_and_links_are_printed_and_binary_blocks_are_named() -> None:
         (file("a.txt", "é"), "é".encode()),
     ],
 )
-def test_output_option_writes_the_first_image_audio_or_file(
+def test_cli_output_option_writes_the_first_image_audio_or_file_of_a_tool_result(
     tmp_path: Path, block: dict[str, object], data: bytes
 ) -> None:
     target = tmp_path / "answer"
@@ -68,7 +70,9 @@ def test_output_option_writes_the_first_image_audio_or_file(
     assert target.read_bytes() == data
 
 
-def test_output_option_writes_the_image_and_prints_the_result(tmp_path: Path) -> None:
+def test_cli_output_option_writes_the_image_and_prints_the_json_result_of_a_tool(
+    tmp_path: Path,
+) -> None:
     target = tmp_path / "answer.png"
     response = ToolResponse({"rows": 1}, content=[image(b"\x89PNG")])
     result = run_command(response, "--output", str(target))
@@ -76,7 +80,9 @@ def test_output_option_writes_the_image_and_prints_the_result(tmp_path: Path) ->
     assert target.read_bytes() == b"\x89PNG"
 
 
-def test_output_option_refuses_existing_files_and_links(tmp_path: Path) -> None:
+def test_cli_output_option_for_a_tool_result_refuses_existing_files_and_symbolic_links(
+    tmp_path: Path,
+) -> None:
     existing = tmp_path / "existing"
     existing.write_text("mine")
     dangling_link = tmp_path / "link"
@@ -98,7 +104,7 @@ def test_output_option_refuses_existing_files_and_links(tmp_path: Path) -> None:
         (ToolResponse(error="It broke."), ".", "It broke."),
     ],
 )
-def test_output_option_reports_an_error_if_no_file_can_be_written(
+def test_cli_output_option_exits_with_1_and_writes_no_file_if_there_is_no_binary_content(
     tmp_path: Path, response: ToolResponse, folder: str, error: str
 ) -> None:
     result = run_command(response, "--output", str(tmp_path / folder / "answer"))

@@ -12,7 +12,8 @@ from toolcast_runtime.resources import LinkLimits
 from toolcast_runtime.resources.content_blocks import ContentStore
 
 
-def test_stored_content_expires_and_is_limited_in_bytes() -> None:
+def test_content_behind_a_resource_link_expires_and_is_limited_in_bytes() -> None:
+    """A link with content stores it for a later `resources/read` of the client."""
     now = 0.0
     store = ContentStore("shop", LinkLimits(seconds=10, bytes=10), lambda: now)
     first = store.store(None, "a", "12345", None)
@@ -29,7 +30,7 @@ def test_stored_content_expires_and_is_limited_in_bytes() -> None:
     assert [store.find_contents(None, uri) for uri in (second, third)] == [None, None]
 
 
-def test_only_the_last_1000_contents_are_stored() -> None:
+def test_content_store_for_resource_links_has_only_the_last_1000_contents() -> None:
     store = ContentStore("shop", LinkLimits())
     uris = [store.store(None, "n" * 10_000, "", None) for _ in range(1_001)]
     assert len(uris[0]) < 200
@@ -40,12 +41,16 @@ def test_only_the_last_1000_contents_are_stored() -> None:
 @pytest.mark.parametrize(
     "uri", ["page", "", "a b:c", "https://a\nb", "JavaScript:alert(1)", "data:,x"]
 )
-def test_link_with_an_invalid_or_unsafe_uri_is_refused(uri: str) -> None:
+def test_resource_link_with_an_invalid_or_unsafe_uri_raises_value_error(
+    uri: str,
+) -> None:
     with pytest.raises(ValueError, match="not a URI that a client may open"):
         link("page", uri)
 
 
-def test_invalid_media_type_is_refused() -> None:
+def test_file_or_link_content_block_with_an_invalid_media_type_raises_value_error() -> (
+    None
+):
     for make_block in (file, partial(link, content="a")):
         with pytest.raises(ValueError, match="`html` is not a media type"):
             make_block("a.html", content="a", mime_type="html")

@@ -38,7 +38,7 @@ def make_store(**limits: Any) -> tuple[ContentStore, FakeClock]:
 @pytest.mark.parametrize(
     ("content", "fits"), [("é" * 5, True), (b"x" * 10, True), ("é" * 5 + "x", False)]
 )
-def test_content_with_more_bytes_than_the_limit_is_refused(
+def test_content_behind_a_resource_link_above_the_byte_limit_raises_tool_error(
     content: Any, fits: bool
 ) -> None:
     store, _ = make_store(seconds=10, bytes=10)
@@ -51,7 +51,7 @@ def test_content_with_more_bytes_than_the_limit_is_refused(
         store.store(None, "a", content, None)
 
 
-def test_oldest_content_is_removed_by_the_byte_limit_and_expired_content_by_time() -> (
+def test_content_store_removes_the_oldest_content_at_its_byte_limit_and_expired_content() -> (
     None
 ):
     store, clock = make_store(seconds=10, bytes=10)
@@ -73,14 +73,16 @@ def test_oldest_content_is_removed_by_the_byte_limit_and_expired_content_by_time
     assert store._bytes == 10
 
 
-def test_stored_content_is_available_only_to_its_user() -> None:
+def test_content_stored_for_a_resource_link_is_available_only_to_its_user() -> None:
     store, _ = make_store()
     uri = store.store("mia", "a", "x", None)
     assert store.find_contents("mia", uri) is not None
     assert store.find_contents("bo", uri) is store.find_contents(None, uri) is None
 
 
-def test_link_uri_has_32_random_characters_and_at_most_100_from_the_name() -> None:
+def test_uri_of_a_stored_resource_link_has_32_random_characters_and_at_most_100_from_the_name() -> (
+    None
+):
     store, _ = make_store()
     for length in (100, 101):
         uri = store.store(None, "x" * length, "", None)
@@ -88,7 +90,7 @@ def test_link_uri_has_32_random_characters_and_at_most_100_from_the_name() -> No
         assert len(uri.split("/")[3]) == 32, "24 random bytes in base64"
 
 
-def test_link_requires_either_a_uri_or_content() -> None:
+def test_resource_link_block_requires_either_a_uri_or_content() -> None:
     invalid: tuple[dict[str, Any], ...] = ({}, {"uri": "https://a", "content": "x"})
     for value in invalid:
         with pytest.raises(ValueError, match="a link needs either `uri` or `content`"):
@@ -107,7 +109,7 @@ def test_link_requires_either_a_uri_or_content() -> None:
     ("make", "media_type"),
     [(image, "audio/wav"), (audio, "image/png"), (image, "image/a b")],
 )
-def test_image_and_audio_require_a_matching_media_type(
+def test_image_and_audio_content_blocks_require_a_media_type_of_their_kind(
     make: Any, media_type: str
 ) -> None:
     with pytest.raises(ValueError, match="is not a media type of"):
@@ -116,7 +118,9 @@ def test_image_and_audio_require_a_matching_media_type(
     assert audio(b"x")["mimeType"] == "audio/wav"
 
 
-def test_resource_contents_are_text_or_base64_with_a_media_type() -> None:
+def test_resource_contents_of_str_are_text_and_of_bytes_base64_with_a_default_media_type() -> (
+    None
+):
     assert build_resource_contents("u", "x", None) == {
         "uri": "u",
         "mimeType": "text/plain",
@@ -131,7 +135,7 @@ def test_resource_contents_are_text_or_base64_with_a_media_type() -> None:
 
 
 @pytest.mark.parametrize(("count", "suffix"), [(20, ""), (21, " and 1 more")])
-def test_invalid_prompt_argument_error_lists_at_most_20_values(
+def test_error_for_an_invalid_mcp_prompt_argument_lists_at_most_20_allowed_values(
     count: int, suffix: str
 ) -> None:
     arguments = [{"name": "a", "required": True}, {"name": "b"}]
@@ -164,7 +168,7 @@ def test_invalid_prompt_argument_error_lists_at_most_20_values(
         ({"type": "text", "text": "x"}, ["user"], ["x"]),
     ],
 )
-def test_prompt_result_becomes_messages_with_user_as_default_role(
+def test_result_of_a_prompt_handler_becomes_mcp_messages_with_user_as_default_role(
     value: Any, roles: list[str], texts: list[str]
 ) -> None:
     response = _shape_prompt_result(value)
@@ -179,7 +183,7 @@ def test_prompt_result_becomes_messages_with_user_as_default_role(
         ([{"role": "system", "content": "x"}], "a role other than"),
     ],
 )
-def test_prompt_result_without_messages_or_with_an_unknown_role_is_an_error(
+def test_prompt_handler_result_without_messages_or_with_an_unknown_role_raises_tool_error(
     value: Any, problem: str
 ) -> None:
     with pytest.raises(ToolError, match=problem):

@@ -28,7 +28,9 @@ def mcp_server(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
             del sys.modules[name]
 
 
-def test_client_gets_only_its_own_resources_and_prompts(mcp_server: Any) -> None:
+def test_generated_server_gives_a_client_only_its_own_mcp_resources_and_prompts(
+    mcp_server: Any,
+) -> None:
     assert [entry.name for entry in mcp_server.resources("guests")] == [
         "returns_policy"
     ]
@@ -40,7 +42,7 @@ def test_client_gets_only_its_own_resources_and_prompts(mcp_server: Any) -> None
             list_entries(None)
 
 
-def test_capabilities_are_declared_only_for_features_that_the_client_has(
+def test_mcp_capabilities_include_prompts_and_completions_only_for_clients_that_have_them(
     mcp_server: Any,
 ) -> None:
     from toolcast_runtime.mcp.sdk_server import build_server
@@ -56,7 +58,9 @@ def test_capabilities_are_declared_only_for_features_that_the_client_has(
     assert list_capabilities("guests") == {"tools", "resources", "logging"}
 
 
-def test_registry_call_outside_a_server_embeds_linked_content(mcp_server: Any) -> None:
+def test_registry_call_outside_an_mcp_server_embeds_content_instead_of_a_resource_link(
+    mcp_server: Any,
+) -> None:
     blocks = mcp_server.registry.call_tool_sync("chart", {}, "staff").content
     assert blocks is not None
     assert blocks[5]["resource"]["uri"] == "attachment:///raw.csv"
@@ -70,7 +74,7 @@ def test_registry_call_outside_a_server_embeds_linked_content(mcp_server: Any) -
         (lambda value: value["mcp"].pop("uri"), "it has no URI"),
     ],
 )
-def test_resource_definition_edited_by_hand_is_refused(
+def test_generated_resource_definition_that_was_edited_by_hand_raises_import_error(
     project: Path, mcp_server: Any, change: Any, problem: str
 ) -> None:
     file = project / "generated/shop/mcp_resources/hours.json"
@@ -87,7 +91,7 @@ def test_resource_definition_edited_by_hand_is_refused(
     assert problem in str(caught.value)
 
 
-def test_generated_tests_fail_if_a_prompt_definition_changes(
+def test_generated_tests_fail_if_a_generated_mcp_prompt_definition_changes(
     project: Path, mcp_server: Any
 ) -> None:
     from toolcast_runtime.testing.generated_tests import snapshot_tests
@@ -107,7 +111,7 @@ def test_generated_tests_fail_if_a_prompt_definition_changes(
         file.write_text(text, encoding="utf-8")
 
 
-def test_generated_command_writes_an_image_and_prints_linked_content(
+def test_generated_cli_command_writes_an_image_to_a_file_and_prints_linked_content(
     mcp_server: Any, tmp_path: Path
 ) -> None:
     main = import_module("generated.shop.cli").main

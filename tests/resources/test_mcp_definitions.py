@@ -55,7 +55,9 @@ def definition(name: str, **fields: Any) -> dict[str, Any]:
     return {"generated": signature, "mcp": mcp, **fields}
 
 
-def test_resources_are_read_in_file_name_order(make_package: Make) -> None:
+def test_mcp_resource_definitions_are_read_in_file_name_order(
+    make_package: Make,
+) -> None:
     assert read_resources(None) == ()
     late = definition("late-one", text="Hello", clients=["me"], other=1)
     early = definition("early", blob="YQ==", values={"x": ["1"]})
@@ -96,14 +98,16 @@ def test_resources_are_read_in_file_name_order(make_package: Make) -> None:
         (definition("one", handler="a:b"), "'parameters'"),
     ],
 )
-def test_invalid_resource_definition_is_refused(
+def test_invalid_generated_resource_definition_raises_definition_error(
     make_package: Make, value: Any, problem: str
 ) -> None:
     with pytest.raises(DefinitionError, match=problem):
         read_resources(make_package(one=value))
 
 
-def test_package_without_prompt_definitions_is_refused(make_package: Make) -> None:
+def test_generated_package_without_prompt_definitions_raises_definition_error(
+    make_package: Make,
+) -> None:
     with pytest.raises(DefinitionError, match="offers contains no prompt"):
         read_prompts(make_package())
 
@@ -121,7 +125,7 @@ def test_package_without_prompt_definitions_is_refused(make_package: Make) -> No
         (None, None, {"mimeType": "application/octet-stream"}),
     ],
 )
-async def test_static_resource_returns_its_text_or_blob_with_a_media_type(
+async def test_static_mcp_resource_returns_its_text_or_blob_with_a_default_media_type(
     static_content: Any, mime_type: str | None, contents: dict[str, Any]
 ) -> None:
     mcp = {} if mime_type is None else {"mimeType": mime_type}
@@ -133,7 +137,9 @@ async def test_static_resource_returns_its_text_or_blob_with_a_media_type(
     }
 
 
-async def test_prompt_placeholders_are_replaced_once_without_recursion() -> None:
+async def test_placeholders_in_mcp_prompt_messages_are_replaced_once_without_recursion() -> (
+    None
+):
     messages = [
         {"role": "user", "text": "{{a}} {{ b }} {{c}} {{ 1 }}"},
         {"role": "assistant", "text": "Yes."},
@@ -176,7 +182,7 @@ async def test_prompt_placeholders_are_replaced_once_without_recursion() -> None
         ),
     ],
 )
-def test_prompt_arguments_are_checked_for_names_values_and_presence(
+def test_mcp_prompt_arguments_that_are_unknown_missing_or_not_allowed_are_refused(
     arguments: dict[str, str], problems: list[str]
 ) -> None:
     declared = [

@@ -67,7 +67,7 @@ from toolcast_runtime.core.calls.model_content import (
         ),
     ],
 )
-def test_content_block_is_converted_for_langchain_and_described_as_text(
+def test_mcp_content_block_is_converted_to_a_langchain_block_and_to_a_text_description(
     block: Any, converted: Any, description: str
 ) -> None:
     assert to_langchain_blocks([block]) == [converted]

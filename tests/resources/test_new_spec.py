@@ -12,7 +12,7 @@ from tests.commands.test_new_tool import read_files
 
 
 @pytest.mark.parametrize("kind", ["resource", "prompt"])
-def test_new_resource_or_prompt_generates_and_is_never_overwritten(
+def test_spec_of_a_resource_or_prompt_from_the_new_command_generates_and_is_never_overwritten(
     tmp_path: Path, kind: str
 ) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
@@ -47,7 +47,9 @@ def test_new_resource_or_prompt_generates_and_is_never_overwritten(
     assert read_files(tmp_path) == before
 
 
-def test_new_command_refuses_a_tool_named_definitions(tmp_path: Path) -> None:
+def test_toolcast_new_refuses_a_tool_with_the_reserved_name_definitions(
+    tmp_path: Path,
+) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
     process = run(tmp_path, "toolcast", "new", "definitions", expect=2)
     assert "is a file of the toolset itself" in process.stderr

@@ -45,7 +45,7 @@ print(json.dumps([item.model_dump(by_alias=True, mode="json") for item in lists]
         ({"a": 5, "b": 5, "c": 5}, ["a", "b", "c"]),
     ],
 )
-def test_resource_and_prompt_lists_follow_order_and_contain_meta(
+def test_mcp_resource_and_prompt_lists_follow_the_order_key_and_contain_meta_of_their_specs(
     tmp_path: Path, orders: dict[str, int], names: list[str]
 ) -> None:
     project = Project(tmp_path)
@@ -70,7 +70,9 @@ def test_resource_and_prompt_lists_follow_order_and_contain_meta(
 
 
 @pytest.mark.slow
-def test_generated_tests_accept_order_and_all_members(make_project: Any) -> None:
+def test_generated_tests_pass_for_resource_and_prompt_specs_with_order_and_all_members(
+    make_project: Any,
+) -> None:
     members = (
         "meta: {a: 1}\nicons: [{src: https://shop.example/i.png}]\ntitle: T\n"
         "description: D.\n"
@@ -105,13 +107,15 @@ def test_generated_tests_accept_order_and_all_members(make_project: Any) -> None
         (True, "bool"),
     ],
 )
-def test_invalid_prompt_result_is_reported_with_its_type(
+def test_prompt_handler_result_of_a_wrong_type_raises_tool_error_with_the_type_name(
     result: Any, type_name: str
 ) -> None:
     with pytest.raises(ToolError, match=f"returned `{type_name}` instead of a string"):
         _shape_prompt_result(result)
 
 
-def test_prompt_result_may_mix_strings_blocks_and_messages() -> None:
+def test_prompt_handler_may_return_a_list_of_strings_content_blocks_and_messages() -> (
+    None
+):
     result = ["a", text("b"), {"role": "assistant", "content": "c"}]
     assert _shape_prompt_result(result).result == ["user", "user", "assistant"]

@@ -59,7 +59,7 @@ def load_definitions(project: Path, folder: str) -> list[dict[str, Any]]:
     return [json.loads(file.read_text("utf-8")) for file in files]
 
 
-def test_resource_and_prompt_lists_contain_exactly_the_client_definitions(
+def test_mcp_resource_and_prompt_lists_equal_the_generated_definitions_of_the_client(
     server: StdioServer, project: Path
 ) -> None:
     for method, key, folder, kind in (
@@ -81,7 +81,9 @@ def test_resource_and_prompt_lists_contain_exactly_the_client_definitions(
         ]
 
 
-def test_static_resource_returns_its_file_or_text(server: StdioServer) -> None:
+def test_resources_read_of_a_static_resource_returns_its_file_or_text(
+    server: StdioServer,
+) -> None:
     policy = read_content(server, "shop://policies/returns")
     assert policy["mimeType"] == "text/markdown"
     assert policy["text"] == "# Returns\n\nWithin 30 days, or {{never}}.\n"
@@ -90,7 +92,7 @@ def test_static_resource_returns_its_file_or_text(server: StdioServer) -> None:
     assert read_content(server, "shop://hours")["mimeType"] == "text/plain"
 
 
-def test_uri_template_passes_decoded_variables_to_the_handler(
+def test_resource_handler_receives_percent_decoded_variables_of_its_uri_template(
     server: StdioServer,
 ) -> None:
     report = read_content(server, "shop://reports/north/7")
@@ -131,7 +133,7 @@ def test_uri_template_passes_decoded_variables_to_the_handler(
         "shop://pages/" + "a" * 100_000,
     ],
 )
-def test_unknown_or_unsafe_resource_uri_is_not_found(
+def test_resources_read_of_an_unknown_or_unsafe_uri_is_a_resource_not_found_error(
     server: StdioServer, uri: str
 ) -> None:
     error = read_resource(server, uri)["error"]
@@ -139,7 +141,9 @@ def test_unknown_or_unsafe_resource_uri_is_not_found(
     assert (error["message"], error["data"]) == ("Resource not found", {"uri": uri})
 
 
-def test_template_value_listed_in_the_enum_may_be_two_dots(server: StdioServer) -> None:
+def test_uri_template_variable_may_be_two_dots_if_its_enum_contains_them(
+    server: StdioServer,
+) -> None:
     assert read_content(server, "shop://reports/../7")["text"] == "..,7"
 
 
@@ -154,7 +158,7 @@ def test_template_value_listed_in_the_enum_may_be_two_dots(server: StdioServer) 
         ),
     ],
 )
-def test_handler_progress_is_sent_only_with_a_progress_token(
+def test_progress_of_resource_and_prompt_handlers_is_sent_only_with_a_progress_token(
     server: StdioServer, method: str, params: dict[str, Any], message: str
 ) -> None:
     server.request(method, params)
@@ -166,7 +170,7 @@ def test_handler_progress_is_sent_only_with_a_progress_token(
     assert reports == [expected]
 
 
-def test_resource_handler_errors_are_reported_without_secrets(
+def test_resources_read_reports_handler_errors_without_secret_exception_texts(
     server: StdioServer,
 ) -> None:
     expected = read_resource(server, "shop://failing/expected")["error"]
@@ -178,7 +182,9 @@ def test_resource_handler_errors_are_reported_without_secrets(
     assert "hunter2" not in b"".join(server.lines).decode()
 
 
-def test_prompt_placeholders_are_not_replaced_recursively(server: StdioServer) -> None:
+def test_prompts_get_does_not_replace_placeholders_within_argument_values(
+    server: StdioServer,
+) -> None:
     order = "{{tone}} {% raw %} {{order_id}} \\1"
     result = get_prompt(server, "review_order", order_id=order, tone="polite")["result"]
     assert result["description"] == "Finds unusual details of an order."
@@ -193,7 +199,7 @@ def test_prompt_placeholders_are_not_replaced_recursively(server: StdioServer) -
     assert without_tone[0]["content"]["text"] == "Review 7 in a  tone."
 
 
-def test_prompt_handler_may_return_strings_blocks_and_messages(
+def test_prompts_get_returns_messages_for_strings_blocks_and_messages_of_the_handler(
     server: StdioServer,
 ) -> None:
     messages = get_prompt(server, "illustrated", order_id="7")["result"]["messages"]
@@ -237,14 +243,14 @@ def test_prompt_handler_may_return_strings_blocks_and_messages(
         ("absent", {}, "Unknown prompt: absent"),
     ],
 )
-def test_invalid_prompt_request_is_refused_with_the_reason(
+def test_invalid_prompts_get_request_is_a_json_rpc_error_with_the_reason(
     server: StdioServer, name: str, arguments: dict[str, str], message: str
 ) -> None:
     error = get_prompt(server, name, **arguments)["error"]
     assert (error["code"], error["message"]) == (INVALID, message)
 
 
-def test_completion_returns_the_allowed_values_with_a_prefix(
+def test_completion_complete_returns_the_allowed_argument_values_with_the_prefix(
     server: StdioServer,
 ) -> None:
     def complete(ref: dict[str, str], name: str, prefix: str) -> Any:
@@ -267,7 +273,7 @@ def test_completion_returns_the_allowed_values_with_a_prefix(
     assert unassigned["error"]["code"] == INVALID
 
 
-def test_content_blocks_are_sent_and_linked_content_can_be_read(
+def test_mcp_tool_result_contains_content_blocks_and_its_resource_links_can_be_read(
     server: StdioServer,
 ) -> None:
     blocks = server.call("chart")["result"]["content"]
@@ -300,7 +306,9 @@ def test_content_blocks_are_sent_and_linked_content_can_be_read(
     assert [(b["type"], b["mimeType"]) for b in content] == [("image", "image/png")]
 
 
-def test_too_large_linked_content_is_a_tool_error(server: StdioServer) -> None:
+def test_tool_that_links_content_above_the_byte_limit_returns_a_tool_error(
+    server: StdioServer,
+) -> None:
     result = server.call("chart", {"rows": 30})["result"]
     assert result["isError"]
     assert result["content"][0]["text"] == (
@@ -308,14 +316,16 @@ def test_too_large_linked_content_is_a_tool_error(server: StdioServer) -> None:
     )
 
 
-def test_resource_and_prompt_lists_refuse_a_cursor(server: StdioServer) -> None:
+def test_resources_list_and_prompts_list_requests_with_a_cursor_are_json_rpc_errors(
+    server: StdioServer,
+) -> None:
     for method in ("resources/list", "resources/templates/list", "prompts/list"):
         error = server.request(method, {"cursor": "2"})["error"]
         assert error["code"] == INVALID
 
 
 @pytest.mark.slow
-def test_server_without_resources_does_not_import_resource_modules(
+def test_mcp_server_without_resources_does_not_import_the_modules_for_resources(
     project: Path,
 ) -> None:
     program = """if True:
@@ -345,7 +355,9 @@ def test_server_without_resources_does_not_import_resource_modules(
     assert "links" not in generated
 
 
-def test_linked_content_over_http_is_readable_only_by_its_client(project: Path) -> None:
+def test_resource_link_content_over_http_is_readable_only_by_the_client_that_called_the_tool(
+    project: Path,
+) -> None:
     with run_server(package="generated.shop", root=project) as server:
         staff, guests = HttpServer(server), HttpServer(server, "/mcp/guests/")
         for era in ERAS:
@@ -408,7 +420,7 @@ async def read_allowed(url: str, mode: str) -> tuple[set[str], set[str]]:
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_client_lists_and_reads_what_its_patterns_allow(
+def test_client_lists_only_resources_and_prompts_that_its_allow_and_deny_patterns_permit(
     make_project: Callable[..., Project], mode: str
 ) -> None:
     """The specs of the resources and prompts have no `clients`."""
@@ -437,7 +449,9 @@ def test_client_lists_and_reads_what_its_patterns_allow(
 
 
 @pytest.mark.slow
-def test_http_server_with_several_workers_embeds_linked_content(project: Path) -> None:
+def test_mcp_http_server_with_several_workers_embeds_content_instead_of_resource_links(
+    project: Path,
+) -> None:
     with run_server("--workers", "2", package="generated.shop", root=project) as server:
         staff = HttpServer(server)
         for _ in range(6):

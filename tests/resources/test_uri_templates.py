@@ -21,7 +21,7 @@ from toolcast.analysis.uri_templates import check_template, list_variables
         ("a://{b}-{c}", ("b", "c")),
     ],
 )
-def test_valid_uri_template_has_the_same_variables_as_in_the_sdk(
+def test_uri_template_in_a_resource_spec_has_the_same_variables_as_in_the_mcp_sdk(
     template: str, variables: tuple[str, ...]
 ) -> None:
     assert list(check_template(template)) == []
@@ -65,7 +65,7 @@ def test_valid_uri_template_has_the_same_variables_as_in_the_sdk(
         ),
     ],
 )
-def test_unsupported_uri_template_is_reported_with_its_problem(
+def test_unsupported_uri_template_in_a_resource_spec_is_reported_with_its_problem(
     template: str, problem: str
 ) -> None:
     assert problem in check_template(template)

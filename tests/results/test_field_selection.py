@@ -66,29 +66,34 @@ def pick(fields: dict[str, Any], chosen: Any = None, value: Any = RESULT) -> Any
         ),
     ],
 )
-def test_unselected_fields_are_omitted(fields: Any, chosen: Any, items: Any) -> None:
+def test_result_properties_that_the_caller_does_not_select_are_omitted_from_the_result(
+    fields: Any, chosen: Any, items: Any
+) -> None:
+    """The `result.fields` of a spec adds a parameter that selects result properties."""
     assert pick(fields, chosen) == {"items": items, "total": 2}
     assert RESULT["items"] == [NOTE_VALUE, {"id": 2, "title": "B"}]
 
 
-def test_repeated_field_selection_is_fast() -> None:
+def test_result_field_selected_100000_times_is_processed_within_half_a_second() -> None:
     fields = {"allowed": [f"items.p{number}" for number in range(100)] + DEEP}
     started = time.process_time()
     assert pick(fields, ["items.p1"] * 100_000)["items"] == [{"id": 1}, {"id": 2}]
     assert time.process_time() - started < 0.5
 
 
-def test_complete_array_can_be_omitted() -> None:
+def test_array_property_of_a_result_can_be_omitted_by_the_field_selection() -> None:
     assert pick({"allowed": ["items", "total"]}, ["total"]) == {"total": 2}
 
 
-def test_values_that_do_not_match_a_path_are_unchanged() -> None:
+def test_result_values_that_do_not_match_a_selectable_path_are_unchanged() -> None:
     fields = {"allowed": ["items.title"], "default": []}
     for value in (None, 5, "items", [], {"items": None}, {"items": [1, None, []]}):
         assert pick(fields, None, value) == value
 
 
-def test_listed_tool_has_the_selection_parameter_and_optional_fields() -> None:
+def test_listed_tool_has_the_field_selection_parameter_and_its_result_fields_are_optional() -> (
+    None
+):
     fields = {"parameter": "pick", "allowed": DEEP, "default": ["items.title"]}
     parameters = {"type": "object", "properties": {"q": {}}, "required": ["q"]}
     listed_parameters = build_listed_parameters(parameters, fields)
@@ -114,7 +119,9 @@ def test_listed_tool_has_the_selection_parameter_and_optional_fields() -> None:
         {"properties": {"items": {"properties": {"title": 5}, "required": [[], {}]}}},
     ],
 )
-def test_invalid_returns_schema_is_listed_unchanged(broken: Any) -> None:
+def test_invalid_returns_schema_of_a_tool_with_field_selection_is_listed_unchanged(
+    broken: Any,
+) -> None:
     assert build_listed_returns(broken, {"allowed": ["items.title"]}) == broken
 
 
@@ -128,7 +135,9 @@ def test_invalid_returns_schema_is_listed_unchanged(broken: Any) -> None:
         *((path, 0) for path in ("", "items.", "title", "items.0", "items.title.x")),
     ],
 )
-def test_path_consists_only_of_properties_and_items(path: str, length: int) -> None:
+def test_path_of_a_selectable_result_field_may_contain_only_properties_of_the_returns_schema(
+    path: str, length: int
+) -> None:
     if length:
         assert len(list_schemas_on_path(RETURNS, path)) == length + 1
         return

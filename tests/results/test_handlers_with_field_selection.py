@@ -78,7 +78,7 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         ("by_class", {"arguments_type": f"{HANDLERS}:SearchNote"}),
     ],
 )
-def test_handler_receives_arguments_without_the_field_selection(
+def test_handler_receives_its_arguments_without_the_field_selection_parameter(
     registry: Any, handler: str, more: Any
 ) -> None:
     tools = registry(handler, **more)
@@ -90,7 +90,9 @@ def test_handler_receives_arguments_without_the_field_selection(
     assert RESULT == {"a": 1, "b": 2, "c": 3}
 
 
-def test_action_accepts_the_field_selection(registry: Any) -> None:
+def test_every_action_of_a_tool_accepts_the_result_field_selection_parameter(
+    registry: Any,
+) -> None:
     actions = {"parameter": "kind", "values": {"x": {"accepts": ["fields"]}, "y": {}}}
     tools = registry("by_keywords", actions=actions)
     assert tools.call_tool_sync("t", {"kind": "x", "fields": []}).result == {"c": 3}
@@ -100,7 +102,9 @@ def test_action_accepts_the_field_selection(registry: Any) -> None:
 
 
 @pytest.mark.parametrize("picks", [{}, {"fields": ["a"]}])
-def test_field_selection_cannot_skip_confirmation(registry: Any, picks: Any) -> None:
+def test_result_field_selection_does_not_change_if_a_call_needs_confirmation_or_the_question(
+    registry: Any, picks: Any
+) -> None:
     """The condition and the question are about the arguments of the spec."""
     confirm = {"message": "Really?", "when": {"maxProperties": 1}}
     tools = registry("by_keywords", confirm=confirm)

@@ -119,9 +119,10 @@ SHORTENED: list[tuple[Any, dict[str, Any], Any, str]] = [
 
 
 @pytest.mark.parametrize(("value", "budget", "expected", "note"), SHORTENED)
-def test_items_at_the_end_are_omitted(
+def test_result_above_its_budget_is_shortened_by_omitting_the_last_items_of_its_lists(
     value: Any, budget: dict[str, Any], expected: Any, note: str
 ) -> None:
+    """The budget of a spec limits the tokens or characters of a result."""
     before = json.dumps(value)
     response = shorten(value, **budget)
     assert (response.error, response.result, response.note) == (None, expected, note)
@@ -136,7 +137,7 @@ def test_items_at_the_end_are_omitted(
         ({"argument": "start"}, {"start": 7}, "`start` = "),
     ],
 )
-def test_note_states_the_argument_for_the_next_page(
+def test_note_of_a_shortened_result_states_the_argument_value_for_the_next_page(
     budget: Any, arguments: dict[str, int], expected_text: str
 ) -> None:
     response = shorten(TEN, arguments=arguments, characters=500, next=budget)
@@ -153,14 +154,16 @@ def test_note_states_the_argument_for_the_next_page(
         {"argument": "after"},
     ],
 )
-def test_note_has_no_next_page_if_its_argument_is_unknown(following: Any) -> None:
+def test_note_of_a_shortened_result_has_no_next_page_if_its_argument_is_unknown(
+    following: Any,
+) -> None:
     """The parameter does not exist, its value is too long, or it is not a number."""
     long = [{"text": "x" * 250} for _ in range(9)]
     response = shorten(long, characters=900, arguments={"after": "n1"}, next=following)
     assert response.note is not None and "For more" not in response.note
 
 
-def test_note_has_no_next_page_if_two_lists_are_shortened() -> None:
+def test_note_of_a_result_with_two_shortened_lists_has_no_next_page() -> None:
     value = {"a": ["x" * 200] * 5, "b": ["y" * 190] * 5}
     response = shorten(value, characters=400, next=BY_OFFSET)
     assert response.note is not None and response.note.count("the last") == 2
@@ -170,7 +173,7 @@ def test_note_has_no_next_page_if_two_lists_are_shortened() -> None:
 @pytest.mark.parametrize(
     ("following", "has_next_page"), [(BY_OFFSET, False), (BY_ID, True)]
 )
-def test_next_page_next_to_another_list_requires_an_item_property(
+def test_note_of_a_result_with_two_lists_has_a_next_page_only_by_an_item_property(
     following: Any, has_next_page: bool
 ) -> None:
     """An offset could refer to either list, and a complete list has no next page."""
@@ -184,7 +187,7 @@ def test_next_page_next_to_another_list_requires_an_item_property(
 
 
 @pytest.mark.parametrize(("size", "threads"), [(90_000, 0), (110_000, 1)])
-def test_only_a_large_result_is_shortened_in_a_thread(
+def test_only_a_result_of_more_than_100000_characters_is_shortened_in_a_thread(
     size: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A spec that only sets the form of results uses no thread."""
@@ -208,7 +211,7 @@ def test_only_a_large_result_is_shortened_in_a_thread(
     assert len(used) == threads and response.note is not None
 
 
-def test_small_result_is_unchanged() -> None:
+def test_result_within_its_budget_is_unchanged_and_has_no_note() -> None:
     for value in (TEN, {"items": TEN}, "text", None, 5):
         assert shorten(value, characters=10_000) == ToolResponse(value)
 
@@ -216,7 +219,9 @@ def test_small_result_is_unchanged() -> None:
 LISTED = {"type": "object", "properties": {"items": {"type": "array", "minItems": 8}}}
 
 
-def test_list_is_shortened_to_its_min_items_and_then_inside_its_items() -> None:
+def test_list_in_a_result_is_shortened_to_its_min_items_and_then_inside_its_items() -> (
+    None
+):
     value = {"items": [{"tags": ["t" * 20] * 20}] * 10}
     response = shorten(value, LISTED, characters=3_000)
     assert len(response.result["items"]) == 8
@@ -224,7 +229,9 @@ def test_list_is_shortened_to_its_min_items_and_then_inside_its_items() -> None:
     assert not Checker(LISTED).problems(response.result) and measure(response) <= 3_000
 
 
-def test_too_large_result_is_an_error_that_confirms_the_call() -> None:
+def test_result_that_cannot_be_shortened_to_its_budget_is_an_error_that_confirms_the_call() -> (
+    None
+):
     for value, returns in (
         ({"items": ["x" * 100] * 10}, LISTED),
         ({"text": "x" * 900}, None),
@@ -242,7 +249,9 @@ def test_too_large_result_is_an_error_that_confirms_the_call() -> None:
 
 @pytest.mark.parametrize("unit", ["tokens", "characters"])
 @pytest.mark.parametrize("item", [1, "a", [], {"a": None}, "x" * 90])
-def test_no_item_is_omitted_that_would_fit(unit: str, item: Any) -> None:
+def test_shortened_result_omits_no_item_that_would_fit_its_budget(
+    unit: str, item: Any
+) -> None:
     """The tolerance is the size of one item, and the error of a sum of sizes."""
     count = estimate_tokens if unit == "tokens" else len
     response = shorten([item] * 5_000, **{unit: 400})
@@ -250,7 +259,7 @@ def test_no_item_is_omitted_that_would_fit(unit: str, item: Any) -> None:
     assert 400 - item_size - 5 <= measure(response, count) <= 400
 
 
-def test_error_response_is_unchanged() -> None:
+def test_error_response_above_the_result_budget_is_unchanged() -> None:
     failed = ToolResponse(error="no " * 900)
     assert shape_response(make_tool(characters=400), {}, failed) is failed
 
@@ -259,7 +268,9 @@ def make_text_block(text: str) -> dict[str, Any]:
     return {**TEXT, "text": text}
 
 
-def test_json_in_a_text_block_is_shortened_as_json() -> None:
+def test_json_in_an_mcp_text_block_above_the_result_budget_is_shortened_as_json() -> (
+    None
+):
     """External servers often return JSON as text, without structured content."""
     text = json.dumps({"items": TEN}, indent=2)
     given = ToolResponse(text, content=[make_text_block(text), IMAGE])
@@ -269,7 +280,9 @@ def test_json_in_a_text_block_is_shortened_as_json() -> None:
     assert response.content == [make_text_block(expected), IMAGE]
 
 
-def test_text_block_that_repeats_the_result_is_shortened_with_it() -> None:
+def test_text_block_next_to_a_result_above_budget_is_replaced_by_the_shortened_result() -> (
+    None
+):
     link = {"type": "resource_link", "uri": "a:b", "name": "x" * 100}
     whole = ToolResponse({"items": TEN}, content=[make_text_block("words" * 900), link])
     response = shape_response(make_tool(characters=500), {}, whole)
@@ -277,26 +290,32 @@ def test_text_block_that_repeats_the_result_is_shortened_with_it() -> None:
     assert 0 < len(response.result["items"]) < 3
 
 
-def test_long_text_next_to_a_short_result_is_replaced_by_the_result() -> None:
+def test_mcp_text_block_longer_than_the_budget_is_replaced_by_the_short_result_next_to_it() -> (
+    None
+):
     whole = ToolResponse({"items": [1]}, content=[make_text_block("words" * 900)])
     response = shape_response(make_tool(characters=500), {}, whole)
     assert response.content == [make_text_block('{"items": [1]}')]
     assert response.note == "Omitted: the text next to the result."
 
 
-def test_images_do_not_count_against_the_budget() -> None:
+def test_images_do_not_count_against_the_result_budget() -> None:
     """The result of an external server without a value is its content blocks."""
     whole = ToolResponse([IMAGE], content=[IMAGE])
     assert shape_response(make_tool(characters=400), {}, whole) is whole
 
 
-def test_property_names_in_a_note_are_escaped() -> None:
+def test_control_characters_of_property_names_in_the_note_of_a_shortened_result_are_escaped() -> (
+    None
+):
     response = shorten({"a\x1b[2J\u202e" + "b" * 99: ["x" * 50] * 20}, characters=500)
     assert response.note is not None and response.note.isprintable()
     assert "\\x1b[2J" in response.note
 
 
-def test_values_in_a_note_are_escaped() -> None:
+def test_control_characters_of_values_in_the_note_of_a_shortened_result_are_escaped() -> (
+    None
+):
     value = [{"id": f"\x9b2J\u202e\ud83dü{n}", "text": "x" * 50} for n in range(20)]
     response = shorten(json.dumps(value), characters=500, next=BY_ID)
     assert response.note is not None and response.note.isprintable()
@@ -305,7 +324,7 @@ def test_values_in_a_note_are_escaped() -> None:
     assert json.loads(last[:-1]) == json.loads(response.result)[-1]["id"]
 
 
-def test_lone_surrogate_in_a_json_text_stays_an_escape() -> None:
+def test_lone_surrogate_in_shortened_json_text_of_a_result_stays_an_escape() -> None:
     """JavaScript writes such an escape for a text that was cut within an emoji."""
     text = json.dumps(["\ud83d" * 9, *["x" * 50] * 20])
     response = shape_response(
@@ -321,7 +340,7 @@ def test_lone_surrogate_in_a_json_text_stays_an_escape() -> None:
 
 
 @pytest.mark.parametrize("max_threads", [worker_threads.MAX_THREADS, 0])
-async def test_event_loop_stays_responsive_while_a_large_result_is_shortened(
+async def test_event_loop_stays_responsive_while_a_large_tool_result_is_shortened(
     monkeypatch: pytest.MonkeyPatch, max_threads: int
 ) -> None:
     """If every thread is busy, the result is shortened in the event loop instead."""
@@ -341,7 +360,7 @@ async def test_event_loop_stays_responsive_while_a_large_result_is_shortened(
     assert rounds > 10 or not max_threads
 
 
-def test_too_deeply_nested_json_text_is_handled_as_a_text() -> None:
+def test_result_text_with_too_deeply_nested_json_is_handled_as_plain_text() -> None:
     """The parser accepts more levels than the encoder."""
     for depth in range(900, 1_000):
         text = "[" * depth + '"' + "x" * 900 + '"' + "]" * depth
@@ -406,7 +425,7 @@ def is_shortened(value: Any, original: Any) -> bool:
     st.integers(1, 600),
     st.sampled_from([None, BY_OFFSET, BY_ID]),
 )
-def test_shortened_result_is_valid_and_within_its_budget(
+def test_shortened_result_matches_its_returns_schema_and_is_within_its_budget(
     unit: str, result_and_schema: tuple[Any, Any], maximum: int, following: Any
 ) -> None:
     """It contains only parts of the original result."""
@@ -428,14 +447,16 @@ def test_shortened_result_is_valid_and_within_its_budget(
 
 @limit_examples(300)
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_token_estimate_is_subadditive(first: str, second: str) -> None:
+def test_estimate_tokens_of_joined_texts_is_at_most_the_sum_of_their_estimates(
+    first: str, second: str
+) -> None:
     counts = estimate_tokens(first), estimate_tokens(second)
     joined = estimate_tokens(first + second)
     assert max(counts) <= joined <= sum(counts) <= joined + 1
 
 
 @pytest.mark.parametrize("inner", [1, 400])
-def test_large_result_is_shortened_in_bounded_time(inner: int) -> None:
+def test_result_with_40000_items_is_shortened_in_bounded_time(inner: int) -> None:
     value = {
         "items": [{"n": n, "tags": ["tag"] * inner} for n in range(40_000 // inner)]
     }
@@ -455,7 +476,9 @@ def test_large_result_is_shortened_in_bounded_time(inner: int) -> None:
         {"big": list(range(9)), **{f"k{number}": [0] for number in range(50_000)}},
     ],
 )
-def test_result_with_50000_arrays_is_rejected_early(value: dict[str, Any]) -> None:
+def test_result_with_up_to_50000_tiny_arrays_is_not_shortened_and_never_validated(
+    value: dict[str, Any],
+) -> None:
     """The arrays that may be shortened cannot save enough, so that none is shortened."""
     validated: list[Any] = []
 

@@ -141,7 +141,9 @@ def toy(project: Project) -> Iterator[Any]:
 
 
 @pytest.mark.slow
-def test_generated_files_declare_the_result_options(project: Project) -> None:
+def test_generated_definitions_and_prompts_contain_the_result_budget_and_selectable_fields(
+    project: Project,
+) -> None:
     made = json.loads((project.root / "casting/toy/tools/list_notes.json").read_text())
     inner = made["mcp"]["outputSchema"]["properties"]["items"]["items"]
     assert inner["required"] == ["id"]
@@ -166,7 +168,7 @@ def test_generated_files_declare_the_result_options(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_type_checker_reports_access_to_an_optional_result_field(
+def test_mypy_reports_an_unknown_field_in_the_field_selection_of_a_generated_typed_call(
     project: Project, mypy_cache: str
 ) -> None:
     project.write(
@@ -207,7 +209,7 @@ def check_page(value: Any, note: str | None, first: int) -> None:
     assert estimate_tokens(json.dumps(value)) + estimate_tokens(note or "") <= 300
 
 
-def test_registry_returns_the_shortened_result_and_the_ledger_records_all(
+def test_registry_call_returns_the_shortened_result_and_the_ledger_records_the_complete_one(
     toy: Any, project: Project
 ) -> None:
     call = toy.registry.call_tool_sync
@@ -232,7 +234,9 @@ def _get_result_and_note(response: Any) -> tuple[Any, Any]:
     return response.result, response.note
 
 
-def test_langchain_cli_and_providers_return_the_note(toy: Any) -> None:
+def test_langchain_cli_and_llm_provider_answers_contain_the_note_of_a_shortened_result(
+    toy: Any,
+) -> None:
     text = toy.langchain_tools.get_langchain_tool("list_notes").invoke({"offset": 5})
     value, note = text.split("\n\n")
     check_page(json.loads(value), note, 5)
@@ -264,7 +268,7 @@ async def call_all_tools(server: Any, mode: Literal["auto", "legacy"]) -> list[A
 @pytest.mark.parametrize(
     "transport", ["stdio", pytest.param("http", marks=pytest.mark.slow)]
 )
-def test_official_mcp_client_receives_the_shortened_results(
+def test_official_mcp_client_receives_results_in_their_declared_form_and_within_their_budget(
     project: Project, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
     if transport == "http":
@@ -291,7 +295,9 @@ def test_official_mcp_client_receives_the_shortened_results(
     assert json.loads(both.content[0].text) == both.structured_content == FEW
 
 
-def test_tokens_command_prints_result_maximums(project: Project) -> None:
+def test_tokens_command_prints_the_maximum_result_tokens_of_each_tool(
+    project: Project,
+) -> None:
     shown = project.toolcast("tokens", "--by", "tool").stdout.splitlines()
     rows = {
         line.split()[0]: line.split()[-1] for line in shown if line.startswith("  ")
@@ -307,7 +313,9 @@ def test_tokens_command_prints_result_maximums(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_verify_compares_a_live_servers_result_options(project: Project) -> None:
+def test_verify_command_reports_a_selectable_result_field_that_differs_on_the_live_server(
+    project: Project,
+) -> None:
     command = f"{sys.executable} -m casting.toy.mcp_server"
     done = project.toolcast("verify", "--mcp-stdio", command)
     assert done.returncode == 0, done.stdout
@@ -318,7 +326,9 @@ def test_verify_compares_a_live_servers_result_options(project: Project) -> None
 
 
 @pytest.mark.slow
-def test_call_to_a_live_server_prints_the_note_to_stderr(project: Project) -> None:
+def test_call_command_prints_the_note_of_a_shortened_result_to_stderr(
+    project: Project,
+) -> None:
     command = f"{sys.executable} -m casting.toy.mcp_server"
     done = project.toolcast("call", "list_notes", "offset:=5", "--mcp-stdio", command)
     assert done.returncode == 0
@@ -332,7 +342,7 @@ def make_text_block(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-async def test_proxied_tool_result_is_shortened(
+async def test_result_of_a_proxied_tool_is_reduced_to_the_selected_fields_and_its_budget(
     open_tools: Open, tmp_path: Path
 ) -> None:
     """The server does not receive the selection, and the text block is replaced."""
@@ -358,7 +368,7 @@ async def test_proxied_tool_result_is_shortened(
 
 
 @pytest.mark.parametrize("send", ["both", "text"])
-async def test_external_result_is_shortened(
+async def test_result_of_an_external_mcp_server_is_shortened_to_the_budget_of_that_server(
     open_tools: Open, tmp_path: Path, send: str
 ) -> None:
     server = odd_server("well", result={"send": send, "budget": {"characters": 400}})
@@ -375,7 +385,7 @@ async def test_external_result_is_shortened(
 
 @pytest.mark.parametrize("module", ["truncation", "budget"])
 @pytest.mark.parametrize("is_persistent", [False, True])
-def test_missing_results_part_is_an_error_before_the_handler_runs(
+def test_tool_with_result_options_fails_before_its_handler_runs_if_a_results_module_is_missing(
     module: str, is_persistent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = "toolcast_runtime.results"

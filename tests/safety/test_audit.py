@@ -92,13 +92,15 @@ def audit(
     return Audit(log, projects)
 
 
-def test_audit_has_events_for_every_project(audit: Audit) -> None:
+def test_audit_hook_recorded_events_of_the_generator_for_every_hostile_project(
+    audit: Audit,
+) -> None:
     assert {audit.projects[event[0]] for event in audit.events} == set(
         audit.projects.values()
     )
 
 
-def test_no_socket_is_opened_and_no_process_started(audit: Audit) -> None:
+def test_generate_and_check_open_no_socket_and_start_no_process(audit: Audit) -> None:
     network_events = (
         "socket.",
         "urllib.",
@@ -117,7 +119,7 @@ def test_no_socket_is_opened_and_no_process_started(audit: Audit) -> None:
     )
 
 
-def test_no_code_from_a_spec_is_executed(audit: Audit) -> None:
+def test_generate_and_check_execute_no_code_from_a_spec(audit: Audit) -> None:
     """All executed code existed before the first hostile spec was read.
 
     Rendered modules are compiled to check their syntax, and handlers are parsed for their
@@ -141,7 +143,7 @@ def test_no_code_from_a_spec_is_executed(audit: Audit) -> None:
     }
 
 
-def test_no_handler_is_imported(audit: Audit) -> None:
+def test_generate_and_check_import_no_handler(audit: Audit) -> None:
     imported = {str(event[2]) for event in audit.list_events("import")} | audit.modules
     assert not {
         name
@@ -153,7 +155,9 @@ def test_no_handler_is_imported(audit: Audit) -> None:
         assert not (Path(root) / "trap-was-sprung").exists()
 
 
-def test_reads_only_project_files_and_the_generator_itself(audit: Audit) -> None:
+def test_generate_and_check_read_only_project_files_and_the_generator_itself(
+    audit: Audit,
+) -> None:
     """Handlers are read as text to compare their signatures with the specs."""
     for root, path, is_write in audit.list_opened_files():
         if (
@@ -170,7 +174,9 @@ def test_reads_only_project_files_and_the_generator_itself(audit: Audit) -> None
         assert first in known, f"{audit.projects[root]} reads {path}"
 
 
-def test_writes_only_generated_files_and_the_cache(audit: Audit) -> None:
+def test_generate_and_check_write_only_generated_files_and_the_cache(
+    audit: Audit,
+) -> None:
     changing = (
         "os.mkdir os.rename os.remove os.rmdir os.chmod os.link os.symlink os.truncate"
         " os.utime shutil. os.chown"
@@ -192,5 +198,7 @@ def test_writes_only_generated_files_and_the_cache(audit: Audit) -> None:
         ), f"{audit.projects[root]} writes {path}"
 
 
-def test_generator_uses_less_than_200_mib_memory(audit: Audit) -> None:
+def test_generate_and_check_of_hostile_projects_use_less_than_200_mib_of_memory(
+    audit: Audit,
+) -> None:
     assert audit.peak < MAX_MEMORY_KIB

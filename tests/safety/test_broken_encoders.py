@@ -225,15 +225,18 @@ def _import_all_modules(
     assert find_failed_check(tmp_path_factory.mktemp("real"), programs) == "none"
 
 
-def test_real_encoders_pass_all_checks(tmp_path: Path, programs: ForkServer) -> None:
+def test_generated_code_of_a_hostile_toolset_passes_all_safety_checks_with_intact_encoders(
+    tmp_path: Path, programs: ForkServer
+) -> None:
     assert find_failed_check(tmp_path, programs) == "none"
 
 
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("encoder", BROKEN_ENCODERS)
-def test_broken_encoder_fails_the_expected_check(
+def test_each_deliberately_broken_encoder_of_the_generator_fails_the_expected_safety_check(
     encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: ForkServer
 ) -> None:
+    """Checks are those of every run, the benign twin and the round trip."""
     module, name, broken, expected = BROKEN_ENCODERS[encoder]
     real = getattr(module, name)
     users = [
@@ -255,7 +258,7 @@ TEXT_ENCODERS = (
 
 
 @pytest.mark.parametrize("encoder", TEXT_ENCODERS)
-def test_broken_text_encoder_fails_the_benign_twin(
+def test_text_encoder_without_escaping_fails_the_comparison_with_the_benign_twin(
     encoder: str,
     hostile_toolsets: list[Any],
     assert_same_structure: Callable[[Any], None],

@@ -131,7 +131,9 @@ fuzz_settings = settings(
 
 @fuzz_settings
 @given(seed=st.integers(0, 2**32))
-def test_mutated_specs_generate_same_output_twice(seed: int, tmp_path: Path) -> None:
+def test_generate_gives_the_same_findings_or_files_twice_for_mutated_specs(
+    seed: int, tmp_path: Path
+) -> None:
     rng = random.Random(seed)
     toolset, tools = json.loads(json.dumps([TOOLSET, REPOSITORY_TOOLS]))
     for tool in tools:
@@ -148,7 +150,7 @@ def test_mutated_specs_generate_same_output_twice(seed: int, tmp_path: Path) -> 
 
 @fuzz_settings
 @given(data=st.binary(max_size=400), file=st.sampled_from(["a", "toolset", "toolcast"]))
-def test_random_bytes_as_spec_generate_files_or_findings(
+def test_generate_with_random_bytes_as_spec_ends_with_files_or_findings_not_an_exception(
     data: bytes, file: str, tmp_path: Path
 ) -> None:
     write_project(tmp_path, TOOLSET, [REPOSITORY_TOOLS[0]])
@@ -159,7 +161,9 @@ def test_random_bytes_as_spec_generate_files_or_findings(
 
 @fuzz_settings
 @given(seed=st.integers(0, 2**32))
-def test_damaged_bytes_generate_files_or_findings(seed: int, tmp_path: Path) -> None:
+def test_generate_with_a_damaged_spec_ends_with_files_or_findings_not_an_exception(
+    seed: int, tmp_path: Path
+) -> None:
     """Bytes of a real spec are changed, removed, duplicated or moved."""
     rng = random.Random(seed)
     write_project(tmp_path, TOOLSET, [])
@@ -189,7 +193,7 @@ def test_damaged_bytes_generate_files_or_findings(seed: int, tmp_path: Path) -> 
     PAYLOADS[:: 3 if os.environ.get("TOOLCAST_THOROUGH") else 6],
     ids=lambda payload: repr(payload)[:20],
 )
-def test_payload_in_every_toolset_entry_generates_files_or_findings(
+def test_generate_with_a_payload_in_any_toolset_entry_ends_with_files_or_findings(
     payload: Any, tmp_path: Path
 ) -> None:
     for index in range(len(list(iterate_entries(TOOLSET)))):

@@ -85,7 +85,7 @@ def run_audited(
 
 
 @pytest.mark.parametrize("command", ["generate", "check"])
-def test_command_writes_only_generated_files_and_starts_no_process(
+def test_generate_or_check_of_hostile_specs_writes_only_generated_files_and_starts_no_process(
     project: Path, command: str
 ) -> None:
     events, result = run_audited(project, command)
@@ -97,7 +97,9 @@ def test_command_writes_only_generated_files_and_starts_no_process(
     assert not (project / "pwned").exists()
 
 
-def test_reference_to_a_file_is_refused_without_opening_it(project: Path) -> None:
+def test_ref_to_a_file_in_a_spec_schema_is_refused_without_opening_the_file(
+    project: Path,
+) -> None:
     spec = project / "specs" / "x" / "run.yaml"
     reference = "{$ref: 'file:///etc/hostname'}"
     spec.write_text(spec.read_text().replace("{type: string}", reference))

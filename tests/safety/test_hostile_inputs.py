@@ -51,7 +51,7 @@ GENERATED_TEST_CASES = ["04-line-ends-in-texts", "12-enum-values", "43-markup"]
 
 @pytest.mark.rows(40)
 @pytest.mark.parametrize("case", CASES)
-def test_hostile_project_has_the_expected_output_and_files(
+def test_generate_prints_the_recorded_output_for_each_hostile_project(
     case: str, make_hostile_project: Callable[[str], Path], generate: Callable[..., Any]
 ) -> None:
     """No handler is imported, and a refused project has no generated files."""
@@ -85,11 +85,12 @@ def read_specs(root: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("case", TWIN_CASES)
-def test_accepted_project_generates_the_same_structure_as_its_twin(
+def test_code_of_an_accepted_hostile_project_has_the_structure_of_its_benign_twin(
     case: str,
     make_hostile_project: Callable[[str], Path],
     assert_same_structure: Callable[[Any], None],
 ) -> None:
+    """The twin is the same project with each free text replaced by `x`."""
     specs = read_specs(make_hostile_project(case))
     for spec in specs.values():
         for key in ("handler", "handlers"):
@@ -99,7 +100,7 @@ def test_accepted_project_generates_the_same_structure_as_its_twin(
 
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("case", ACCEPTED)
-def test_code_from_accepted_project_compiles_and_is_formatted(
+def test_code_generated_from_an_accepted_hostile_project_compiles_and_is_formatted(
     case: str, make_hostile_project: Callable[[str], Path], generate: Callable[..., Any]
 ) -> None:
     root = make_hostile_project(case)
@@ -155,7 +156,9 @@ json.dump(found, sys.stdout)
 """
 
 
-def test_imported_tools_equal_their_specs(combined_project: Path) -> None:
+def test_tools_imported_from_generated_packages_of_hostile_projects_equal_their_specs(
+    combined_project: Path,
+) -> None:
     """Another process imports the generated packages of all accepted projects."""
     toolsets = sorted(f"row_{case.replace('-', '_')}" for case in ACCEPTED)
     process = subprocess.run(
@@ -199,7 +202,9 @@ def assert_tool_matches_spec(tool: dict[str, Any], spec: dict[str, Any]) -> None
 
 
 @pytest.mark.slow
-def test_generated_tests_pass_for_hostile_projects(combined_project: Path) -> None:
+def test_tests_generated_for_accepted_hostile_projects_pass(
+    combined_project: Path,
+) -> None:
     """They compare MCP, registry, LangChain, CLI and prompts with the specs."""
     folders = [
         f"generated/row_{case.replace('-', '_')}" for case in GENERATED_TEST_CASES

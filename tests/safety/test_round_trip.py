@@ -21,7 +21,7 @@ from toolcast.pipeline import generate
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_repository_specs_are_read_back_unchanged(
+def test_repository_specs_equal_the_tools_imported_from_their_generated_packages(
     toolset: str, tmp_path: Path, programs: ForkServer
 ) -> None:
     """Generated packages are imported by another process and compared with the specs."""
@@ -42,7 +42,7 @@ def test_repository_specs_are_read_back_unchanged(
     assert_round_trip(tmp_path, specs, programs)
 
 
-def test_hostile_strings_are_read_back_unchanged(
+def test_hostile_strings_in_specs_are_unchanged_in_the_imported_generated_package(
     tmp_path: Path, hostile_toolsets: list[Any], programs: ForkServer
 ) -> None:
     """One toolset has a tool for each string."""
@@ -102,7 +102,7 @@ def draw_tool(draw: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("text", ["<?", "<!--", "<!x\n## b", "# a <script>\n```"])
-def test_text_that_could_open_an_html_tag_is_read_back_unchanged(
+def test_spec_text_that_could_open_an_html_tag_is_unchanged_in_the_imported_generated_package(
     text: str, tmp_path: Path, programs: ForkServer
 ) -> None:
     tool = {
@@ -123,7 +123,7 @@ def test_text_that_could_open_an_html_tag_is_read_back_unchanged(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(tool_specs=st.lists(draw_tool(), min_size=6, max_size=12))
-def test_random_specs_are_read_back_unchanged(
+def test_random_specs_are_unchanged_in_the_imported_generated_package(
     tool_specs: list[Any],
     tmp_path_factory: pytest.TempPathFactory,
     programs: ForkServer,

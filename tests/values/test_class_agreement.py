@@ -170,21 +170,25 @@ NOT_ALLOWED = [
 
 
 @pytest.mark.parametrize(("type_", "schema"), MATCHING)
-def test_class_that_accepts_all_values_has_no_mismatch(type_: Any, schema: Any) -> None:
+def test_arguments_type_that_accepts_every_value_of_the_spec_schema_has_no_mismatch(
+    type_: Any, schema: Any
+) -> None:
+    """The `arguments_type` of a spec is the class that a handler receives."""
     assert not compare(type_, schema, is_result=False, has_values=False)
 
 
 @pytest.mark.parametrize(("type_", "schema", "message"), NOT_ACCEPTED)
-def test_class_that_accepts_fewer_values_is_reported(
+def test_arguments_type_that_accepts_fewer_values_than_the_spec_schema_is_reported(
     type_: Any, schema: Any, message: str
 ) -> None:
     assert compare(type_, schema, is_result=False, has_values=False) == [message]
 
 
 @pytest.mark.parametrize(("type_", "schema", "message"), WITHOUT_VALUES)
-def test_class_without_python_values_is_reported(
+def test_arguments_type_field_that_rejects_a_python_date_is_reported_under_values_python(
     type_: Any, schema: Any, message: str
 ) -> None:
+    """Under `values: python` the class is given a date or bytes, not the JSON string."""
     assert compare(type_, schema, is_result=False, has_values=True) == [message]
 
 
@@ -201,15 +205,18 @@ def test_class_without_python_values_is_reported(
         (int | date, "date"),
     ],
 )
-def test_class_for_python_values_has_no_mismatch(type_: Any, name: str) -> None:
+def test_arguments_type_with_the_python_type_of_a_format_has_no_mismatch_under_values_python(
+    type_: Any, name: str
+) -> None:
     schema = {"type": "string", "format": name}
     assert not compare(type_, schema, is_result=False, has_values=True)
 
 
 @pytest.mark.parametrize(("type_", "schema", "message"), NOT_ALLOWED)
-def test_class_with_results_outside_returns_is_reported(
+def test_result_type_whose_instances_violate_the_returns_schema_is_reported(
     type_: Any, schema: Any, message: str
 ) -> None:
+    """The `result_type` of a spec is the class that a handler returns."""
     assert compare(type_, schema, is_result=True, has_values=False) == [message]
 
 
@@ -217,7 +224,9 @@ def test_class_with_results_outside_returns_is_reported(
     "type_", [Part, Tree, make_model(Level | None), make_model(list[Part] | str)]
 )
 @pytest.mark.parametrize("is_result", [False, True])
-def test_class_matches_its_own_schema(type_: Any, is_result: bool) -> None:
+def test_class_compared_with_the_json_schema_generated_from_it_has_no_mismatch(
+    type_: Any, is_result: bool
+) -> None:
     mode: Any = "serialization" if is_result else "validation"
     schema = TypeAdapter(type_).json_schema(mode=mode)
     assert not find_mismatches(schema, schema, is_result=is_result, has_values=False)
@@ -281,7 +290,9 @@ def build_model(
 @pytest.mark.parametrize(
     "class_", [PartLess, Child, Page[int], Slots, Made, Typed, Strict, Closed]
 )
-def test_argument_without_a_field_is_rejected_by_name(class_: Any) -> None:
+def test_argument_without_a_field_in_the_arguments_type_is_rejected_as_not_a_parameter(
+    class_: Any,
+) -> None:
     """As for handlers with keyword parameters, even if the schema accepts the argument."""
     model = build_model(class_)
     model.build({"n": 1})
@@ -291,31 +302,39 @@ def test_argument_without_a_field_is_rejected_by_name(class_: Any) -> None:
 
 
 @pytest.mark.parametrize("class_", [Open, Table])
-def test_open_class_receives_undeclared_arguments(class_: Any) -> None:
+def test_arguments_type_that_allows_extra_fields_receives_undeclared_arguments(
+    class_: Any,
+) -> None:
     assert build_model(class_).build({"n": 1, "other": 2}).model_dump()["other"] == 2
 
 
 @pytest.mark.parametrize("has_values", [False, True])
-def test_strict_class_accepts_dates(has_values: bool) -> None:
+def test_strict_pydantic_arguments_type_accepts_a_date_as_json_string_and_as_python_date(
+    has_values: bool,
+) -> None:
     arguments = {"n": 1, "due": date(2024, 2, 29) if has_values else "2024-02-29"}
     instance = build_model(Strict, has_values=has_values, due=DAY).build(arguments)
     assert instance == Strict(n=1, due=date(2024, 2, 29))
 
 
 @pytest.mark.parametrize("class_", [Level, Page[str]])
-def test_class_with_another_type_is_rejected(class_: Any) -> None:
+def test_arguments_type_whose_type_differs_from_the_spec_raises_value_error(
+    class_: Any,
+) -> None:
     with pytest.raises(ValueError, match=r"does not match the spec: .* is of type"):
         build_model(class_)
 
 
-def test_pydantic_v1_model_is_rejected() -> None:
+def test_pydantic_v1_model_as_arguments_type_raises_value_error() -> None:
     v1 = pytest.importorskip("pydantic.v1")
     old = type("Old", (v1.BaseModel,), {"__annotations__": {"n": int}})
     with pytest.raises(ValueError, match="Old is a model of pydantic"):
         build_model(old)
 
 
-def test_class_validator_error_is_not_exposed(caplog: pytest.LogCaptureFixture) -> None:
+def test_exception_text_of_an_arguments_type_validator_is_in_no_error_and_no_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     @dataclass
     class Refusing:
         n: int

@@ -45,7 +45,7 @@ def _object(*required: str, closed: bool = True, **properties: Any) -> dict[str,
         ("multipleOf", 4, 2, None),
     ],
 )
-def test_narrower_keyword_in_a_class_is_reported(
+def test_json_schema_keyword_that_is_narrower_in_a_handler_class_than_in_the_spec_is_reported(
     keyword: str, narrower: Any, same: Any, wider: Any
 ) -> None:
     kind = (
@@ -75,7 +75,9 @@ def test_narrower_keyword_in_a_class_is_reported(
         ({"exclusiveMaximum": 3}, {"maximum": 4}),
     ],
 )
-def test_exclusive_and_inclusive_bounds_are_not_compared(model: Any, spec: Any) -> None:
+def test_exclusive_minimum_in_a_class_and_minimum_in_a_spec_are_not_compared(
+    model: Any, spec: Any
+) -> None:
     assert check_args({**INTEGER, **model}, {**INTEGER, **spec}) == []
 
 
@@ -191,7 +193,7 @@ def test_exclusive_and_inclusive_bounds_are_not_compared(model: Any, spec: Any) 
         ({"enum": [1, "a"]}, TEXT, [], []),
     ],
 )
-def test_mismatches_between_class_and_spec_are_reported(
+def test_schema_mismatches_of_a_handler_class_are_reported_for_arguments_and_for_results(
     model: Any, spec: Any, argument_messages: list[str], result_messages: list[str]
 ) -> None:
     assert check_args(model, spec) == argument_messages
@@ -232,7 +234,7 @@ BINARY = {**TEXT, "format": "binary"}
         (BINARY, TEXT, False, [], []),
     ],
 )
-def test_format_mismatches_are_reported(
+def test_format_of_a_handler_class_field_that_differs_from_the_spec_is_reported(
     model: Any,
     spec: Any,
     has_values: bool,
@@ -245,7 +247,9 @@ def test_format_mismatches_are_reported(
 
 
 @pytest.mark.parametrize(("levels", "count"), [(20, 1), (21, 0)])
-def test_schemas_are_compared_up_to_20_levels(levels: int, count: int) -> None:
+def test_handler_class_and_spec_arrays_are_compared_up_to_20_levels_of_nesting(
+    levels: int, count: int
+) -> None:
     model, spec = TEXT, INTEGER
     for _ in range(levels):
         model, spec = {"type": "array", "items": model}, {
@@ -255,7 +259,7 @@ def test_schemas_are_compared_up_to_20_levels(levels: int, count: int) -> None:
     assert len(check_args(model, spec)) == count
 
 
-def test_circular_schema_is_compared_once() -> None:
+def test_recursive_handler_class_and_spec_schemas_report_a_mismatch_only_once() -> None:
     def tree(kind: str) -> Any:
         defs = {"t": _object(n={"type": kind}, below={"$ref": "#/$defs/t"})}
         return {"$ref": "#/$defs/t", "$defs": defs}
@@ -265,7 +269,9 @@ def test_circular_schema_is_compared_once() -> None:
     ]
 
 
-def test_long_value_is_shortened_in_the_message() -> None:
+def test_enum_value_that_a_class_does_not_accept_is_shortened_to_60_characters_in_the_message() -> (
+    None
+):
     for length, formatted in ((58, '"' + "a" * 58 + '"'), (59, '"' + "a" * 56 + "...")):
         spec = {"enum": ["a" * length]}
         assert check_args({"enum": ["b"]}, spec) == [
@@ -273,14 +279,16 @@ def test_long_value_is_shortened_in_the_message() -> None:
         ]
 
 
-def test_class_is_open_if_it_stores_undeclared_properties() -> None:
+def test_is_open_is_true_only_for_class_schemas_that_allow_additional_properties() -> (
+    None
+):
     assert is_open({"additionalProperties": True})
     assert is_open({"additionalProperties": TEXT})
     assert not is_open({"additionalProperties": False})
     assert not is_open({})
 
 
-def test_at_most_10_rejected_arguments_are_reported(
+def test_at_most_10_arguments_that_the_arguments_type_rejects_are_reported_without_values(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """The caller gets their names and the log the types of errors; neither gets values."""

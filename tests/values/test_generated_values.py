@@ -46,7 +46,7 @@ print(json.dumps([answer.error or answer.result for answer in answers]))
 """
 
 
-def test_handler_receives_the_values_that_the_spec_declares(
+def test_values_key_of_toolset_or_spec_decides_if_the_handler_receives_date_str_or_class(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(
@@ -170,7 +170,9 @@ RESOURCE_HANDLERS = """
 """
 
 
-def test_dependencies_can_have_any_name(make_project: Callable[..., Any]) -> None:
+def test_handler_dependency_can_be_named_arguments_next_to_the_arguments_type_parameter(
+    make_project: Callable[..., Any],
+) -> None:
     lifespan = "lifespan: handlers.toy:lifespan\n"
     dependencies = "dependencies: {arguments: builtins:int, db: builtins:int}\n"
     toolset = f"{lifespan}{dependencies}targets: {{registry: {{}}}}\n"
@@ -186,7 +188,7 @@ def test_dependencies_can_have_any_name(make_project: Callable[..., Any]) -> Non
 
 
 @pytest.mark.slow
-def test_type_checker_reports_handlers_with_other_value_types(
+def test_mypy_reports_handlers_whose_annotations_differ_from_the_values_of_the_spec(
     make_project: Callable[..., Any], mypy_cache: str
 ) -> None:
     both = "values: python\ntargets: {registry: {}}\n"

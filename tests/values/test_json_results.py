@@ -47,7 +47,9 @@ _LIST.append(_LIST)
         (memoryview(b"a"), "YQ=="),
     ],
 )
-def test_python_value_is_formatted_as_text(value: Any, text: str) -> None:
+def test_date_decimal_or_bytes_result_becomes_a_json_string_only_with_values_python(
+    value: Any, text: str
+) -> None:
     assert format_python_value(value) == text
     assert to_plain_json([value], has_python_values=True) == [text]
     with pytest.raises(
@@ -82,14 +84,18 @@ def test_python_value_is_formatted_as_text(value: Any, text: str) -> None:
         (["\ud800"], "it has half of a surrogate pair"),
     ],
 )
-def test_value_without_a_json_text_is_rejected(value: Any, reason: str) -> None:
+def test_handler_result_that_json_cannot_represent_raises_not_json_error_with_the_reason(
+    value: Any, reason: str
+) -> None:
     with pytest.raises(NotJsonError, match=re.escape(reason)):
         to_plain_json(
             value if isinstance(value, str) else [value], has_python_values=True
         )
 
 
-def test_json_value_is_unchanged() -> None:
+def test_to_plain_json_keeps_json_values_and_converts_only_tuples_and_scalar_keys() -> (
+    None
+):
     value = {"a": ["é", 1, 2.5, True, None], "b": {}}
     assert to_plain_json(value) == value
     found = to_plain_json({1: (1,), False: [], None: ()})
@@ -99,7 +105,9 @@ def test_json_value_is_unchanged() -> None:
 
 @pytest.mark.parametrize("has_python_values", [False, True])
 @pytest.mark.parametrize("value", [float("nan"), "\ud800"])
-def test_nan_and_surrogates_are_rejected(value: Any, has_python_values: bool) -> None:
+def test_nan_or_lone_surrogate_in_a_handler_result_raises_not_json_error(
+    value: Any, has_python_values: bool
+) -> None:
     with pytest.raises(NotJsonError):
         to_plain_json([value], has_python_values=has_python_values)
 
@@ -132,7 +140,9 @@ _ODD = {"type": "odd"}
         ),
     ],
 )
-def test_response_is_validated(returned: ToolResponse, response: ToolResponse) -> None:
+def test_tool_response_with_invalid_result_or_content_becomes_an_error_response(
+    returned: ToolResponse, response: ToolResponse
+) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool", has_python_values=False)
     found = execution._validate_response(
         tool, returned, lambda _, v: [] if v == 1 else ["not 1"]
@@ -142,7 +152,9 @@ def test_response_is_validated(returned: ToolResponse, response: ToolResponse) -
     assert (response.error or "") in (found.error or "")
 
 
-def test_incident_id_has_8_hexadecimal_digits(caplog: pytest.LogCaptureFixture) -> None:
+def test_incident_id_in_a_tool_error_and_in_the_log_has_8_hexadecimal_digits(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool")
     answer = execution._log_incident(tool, "failed", ValueError("hunter2"))
     found = re.fullmatch(

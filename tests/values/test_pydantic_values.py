@@ -111,7 +111,9 @@ def call(project: Any, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
     return answers
 
 
-def test_arguments_are_converted_by_the_annotations(project: Any) -> None:
+def test_values_pydantic_converts_arguments_by_the_handler_annotations(
+    project: Any,
+) -> None:
     order = {"item": "tea", "due": "2026-03-01"}
     arguments = {"due": "2026-02-28", "color": "red", "count": 1, "order": order}
     assert call(
@@ -153,7 +155,7 @@ def test_arguments_are_converted_by_the_annotations(project: Any) -> None:
         ("own_blocks", {"count": 6}, "`count`: Input should be less than or equal"),
     ],
 )
-def test_arguments_that_the_annotations_reject_are_named(
+def test_values_pydantic_error_names_the_argument_that_the_handler_annotation_rejects(
     project: Any, tool: str, arguments: dict[str, Any], problem: str
 ) -> None:
     [error] = call(project, (tool, arguments))
@@ -161,14 +163,16 @@ def test_arguments_that_the_annotations_reject_are_named(
     assert "swordfish" not in error
 
 
-def test_generated_files_have_no_check_by_json_types(project: Any) -> None:
+def test_generated_module_of_a_values_pydantic_tool_has_no_static_type_check_of_the_handler(
+    project: Any,
+) -> None:
     tools = project.root / "generated/toy/tools"
     assert json.loads((tools / "use.json").read_text("utf-8"))["values"] == "pydantic"
     assert "handlers.toy" not in (tools / "use.py").read_text("utf-8")
 
 
 @pytest.mark.parametrize("values", ["json", "python", "pydantic"])
-def test_missing_pydantic_is_reported_at_import(
+def test_registry_creation_fails_only_for_values_pydantic_if_pydantic_is_not_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: str
 ) -> None:
     package = Package(tmp_path, definition("t", handler="toy:t", values=values)).load()
@@ -212,7 +216,7 @@ asyncio.run(ask())
 
 
 @pytest.mark.slow
-def test_resource_and_prompt_arguments_are_converted(
+def test_values_pydantic_converts_uri_template_variables_and_prompt_arguments(
     make_project: Callable[..., Any], mypy_cache: str
 ) -> None:
     """The toolset's `values` applies to them; the generated tests and mypy pass."""

@@ -69,13 +69,18 @@ def convert(schema: Any, value: Any) -> Any:
 
 
 @pytest.mark.parametrize(("schema", "text", "value"), PAIRS)
-def test_formatted_string_is_converted(schema: Any, text: str, value: Any) -> None:
+def test_string_with_a_format_is_converted_to_the_python_type_of_the_format(
+    schema: Any, text: str, value: Any
+) -> None:
+    """With `values: python`, such as a `date` for a string with `format: date`."""
     found = convert(schema, text)
     assert (type(found), found) == (type(value), value)
 
 
 @pytest.mark.parametrize(("schema", "value"), UNCONVERTED)
-def test_other_values_are_not_converted(schema: Any, value: Any) -> None:
+def test_argument_that_is_no_string_or_has_no_convertible_format_is_passed_unchanged(
+    schema: Any, value: Any
+) -> None:
     found = convert(schema, value)
     assert (type(found), found) == (type(value), value)
 
@@ -106,7 +111,9 @@ def test_other_values_are_not_converted(schema: Any, value: Any) -> None:
         ({"at": ["2024-02-29"]}, {"at": (date(2024, 2, 29),)}),
     ],
 )
-def test_python_value_is_converted_to_json(text: Any, value: Any) -> None:
+def test_python_dates_bytes_and_tuples_become_json_in_results_only_with_values_python(
+    text: Any, value: Any
+) -> None:
     assert to_plain_json(value, has_python_values=True) == text
     with pytest.raises(NotJsonError, match="it contains a Python "):
         to_plain_json(value)
@@ -130,7 +137,9 @@ def test_python_value_is_converted_to_json(text: Any, value: Any) -> None:
         (object(), "it contains a Python object"),
     ],
 )
-def test_python_value_without_a_format_is_rejected(value: Any, reason: str) -> None:
+def test_python_result_value_without_a_json_format_raises_not_json_error(
+    value: Any, reason: str
+) -> None:
     with pytest.raises(NotJsonError, match=reason):
         to_plain_json([value], has_python_values=True)
 
@@ -184,7 +193,9 @@ def test_python_value_without_a_format_is_rejected(value: Any, reason: str) -> N
         ),
     ],
 )
-def test_nested_strings_are_converted(schema: Any, value: Any, expected: Any) -> None:
+def test_formatted_strings_below_ref_any_of_and_items_are_converted_to_python_values(
+    schema: Any, value: Any, expected: Any
+) -> None:
     tree = {"properties": {"at": DAY, "below": {"items": {"$ref": "#/$defs/tree"}}}}
     root = {"properties": {"a": schema}, "$defs": {"day": DAY, "tree": tree}}
     before = repr(value)
@@ -209,7 +220,7 @@ def test_nested_strings_are_converted(schema: Any, value: Any, expected: Any) ->
         ("base64url", "AP8=A", "`a[0]` must be base64url"),
     ],
 )
-def test_string_outside_pythons_range_is_reported_with_its_path(
+def test_string_that_python_cannot_convert_by_its_format_is_reported_with_its_json_path(
     name: str, text: str, problem: str
 ) -> None:
     with pytest.raises(ArgumentConversionError) as refused:
@@ -218,7 +229,9 @@ def test_string_outside_pythons_range_is_reported_with_its_path(
     assert problem in message and message.startswith("`a[0]` must be ")
 
 
-def test_at_most_10_problems_are_reported() -> None:
+def test_at_most_10_arguments_that_cannot_be_converted_to_python_values_are_reported() -> (
+    None
+):
     with pytest.raises(ArgumentConversionError) as refused:
         convert({"items": {"format": "uuid"}}, ["no"] * 12)
     places = [problem.partition(" must be")[0] for problem in refused.value.problems]
@@ -226,8 +239,8 @@ def test_at_most_10_problems_are_reported() -> None:
 
 
 @pytest.mark.timeout(30)
-def test_nested_alternatives_are_converted_in_bounded_time() -> None:
-    """Each level compares all nested values with its alternatives."""
+def test_nested_any_of_conversion_ends_early_with_too_many_alternatives() -> None:
+    """Each level of `anyOf` compares all nested values with its alternatives."""
     node = {"properties": {"at": DAY, "below": {"$ref": "#/$defs/node"}}}
     choice = {"anyOf": [{**node, "required": ["at"]}, {**node, "required": ["below"]}]}
     values = PythonValues({"$ref": "#/$defs/node", "$defs": {"node": choice}})
@@ -244,7 +257,9 @@ def test_nested_alternatives_are_converted_in_bounded_time() -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_bytes_are_decoded_and_encoded_to_the_same_text(encoding: str) -> None:
+def test_bytes_encoded_by_each_content_encoding_are_decoded_to_the_same_bytes(
+    encoding: str,
+) -> None:
     schema = {"contentEncoding": encoding}
     written = BytesEncoder({"items": schema})
     for value in (bytes(range(256)) * 3, b"\r\n", b"a\nb \r", b"=", b""):
@@ -253,7 +268,9 @@ def test_bytes_are_decoded_and_encoded_to_the_same_text(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_invalid_encoded_text_is_rejected_in_bounded_time(encoding: str) -> None:
+def test_invalid_text_for_each_content_encoding_is_rejected_in_bounded_time(
+    encoding: str,
+) -> None:
     for text in (
         "=",
         "=Z",
@@ -294,7 +311,9 @@ def test_invalid_encoded_text_is_rejected_in_bounded_time(encoding: str) -> None
         ),
     ],
 )
-def test_result_bytes_are_encoded_by_schema(schema: Any, value: Any, text: Any) -> None:
+def test_bytes_in_a_result_are_encoded_by_content_encoding_in_the_returns_schema(
+    schema: Any, value: Any, text: Any
+) -> None:
     whole = {
         "properties": {"a": schema},
         "$defs": {"hex": {"contentEncoding": "base16"}},

@@ -206,7 +206,10 @@ def make(tmp_path: Path, handlers: str) -> Make:
     return build
 
 
-def test_python_values_are_passed_to_and_from_the_handler(make: Make) -> None:
+def test_handler_with_values_python_receives_and_returns_dates_and_bytes(
+    make: Make,
+) -> None:
+    """With `values: python`, strings are converted by their `format` or encoding."""
     registry = make("shown", NOTE, values="python")
     arguments = {"due": "2024-02-28", "tags": [ID], "picture": "AP8="}
     answer = registry.call_tool_sync("note", arguments)
@@ -220,7 +223,9 @@ def test_python_values_are_passed_to_and_from_the_handler(make: Make) -> None:
     assert mapping.call_tool_sync("note", arguments).result == {"due": "2024-02-28"}
 
 
-def test_handler_without_values_receives_json(make: Make) -> None:
+def test_handler_without_values_python_receives_strings_and_may_not_return_a_datetime(
+    make: Make,
+) -> None:
     registry = make("shown_async", NOTE)
     answer = registry.call_tool_sync("note", {"due": "2024-02-28"})
     assert answer.result == {"due": "2024-02-28"}
@@ -230,7 +235,9 @@ def test_handler_without_values_receives_json(make: Make) -> None:
     )
 
 
-def test_inconvertible_arguments_and_results_are_reported(make: Make) -> None:
+def test_arguments_and_results_that_values_python_cannot_convert_are_tool_errors(
+    make: Make,
+) -> None:
     registry = make("shown", NOTE, values="python")
     refused = registry.call_tool_sync("note", {"due": "0000-01-01", "picture": "%"})
     assert refused.error == (
@@ -246,7 +253,7 @@ def test_inconvertible_arguments_and_results_are_reported(make: Make) -> None:
 
 @pytest.mark.parametrize("class_", ["Line", "LineModel"])
 @pytest.mark.parametrize("values", ["json", "python"])
-def test_handler_receives_an_instance_for_its_class(
+def test_handler_receives_an_instance_of_its_arguments_type(
     make: Make, class_: str, values: str
 ) -> None:
     """Even if the handler's only parameter has the name of a tool parameter."""
@@ -262,7 +269,9 @@ def test_handler_receives_an_instance_for_its_class(
     assert refused.error is not None and "must be a date" in refused.error
 
 
-def test_typed_dict_and_field_aliases_are_supported(make: Make) -> None:
+def test_arguments_type_can_be_a_typed_dict_or_a_model_with_field_aliases(
+    make: Make,
+) -> None:
     typed = make("of_dict", LINE, arguments_type="LineDict")
     sent = {"text": "a", "due": "2024-02-29"}
     assert typed.call_tool_sync("note", sent).result == "2024-02-29"
@@ -279,7 +288,7 @@ def test_typed_dict_and_field_aliases_are_supported(make: Make) -> None:
         ("broken", "the tool failed; the log has the details"),
     ],
 )
-def test_error_in_a_class_names_the_field_and_hides_the_value(
+def test_validator_error_in_an_arguments_type_names_the_field_and_hides_the_value(
     make: Make, text: str, expected_error: str
 ) -> None:
     registry = make("of_line", LINE, arguments_type="LineModel")
@@ -288,7 +297,9 @@ def test_error_in_a_class_names_the_field_and_hides_the_value(
     assert "hunter2" not in refused.error and "pydantic" not in refused.error
 
 
-def test_class_instance_is_accepted_as_a_result(make: Make) -> None:
+def test_handler_may_return_an_instance_of_its_result_type_but_not_of_another_class(
+    make: Make,
+) -> None:
     expected = {"text": "a", "due": "2024-02-29", "level": "high", "parts": [{"n": 1}]}
     for values in ("json", "python"):
         types = {"arguments_type": "Line", "result_type": "Line", "values": values}
@@ -329,7 +340,7 @@ NOT_JSON = "the tool returned a result that is not JSON: it "
         ("some_tags", "python", f"{NOT_JSON}contains a Python set"),
     ],
 )
-def test_class_result_must_be_json(
+def test_result_type_instance_with_fields_that_are_not_json_is_a_tool_error(
     make: Make, handler: str, values: str, expected_error: str | None
 ) -> None:
     registry = make(handler, {"type": "object"}, result_type="Found", values=values)
@@ -355,7 +366,7 @@ def test_class_result_must_be_json(
         ("Shell", "arbitrary_types_allowed"),
     ],
 )
-def test_mismatched_arguments_class_is_rejected_at_the_first_call(
+def test_arguments_type_that_does_not_match_the_spec_makes_the_tool_unavailable_when_called(
     make: Make, class_: str, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     registry = make("of_line", LINE, arguments_type=class_)
@@ -373,7 +384,7 @@ def test_mismatched_arguments_class_is_rejected_at_the_first_call(
         ({"additionalProperties": False}, "`due` is not in `returns`"),
     ],
 )
-def test_mismatched_result_class_is_rejected_at_the_first_call(
+def test_result_type_that_does_not_match_returns_fails_the_first_call_and_is_logged(
     make: Make, returns: Any, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     registry = make("gives", LINE, arguments_type="Line", result_type="Line")
@@ -387,7 +398,9 @@ def test_mismatched_result_class_is_rejected_at_the_first_call(
     assert reason in caplog.text
 
 
-def test_plain_tool_does_not_import_pydantic(tmp_path: Path, handlers: str) -> None:
+def test_registry_call_without_values_or_classes_does_not_import_pydantic(
+    tmp_path: Path, handlers: str
+) -> None:
     """The import of pydantic takes a tenth of a second."""
     (tmp_path / "plain.py").write_text("def note(due=''): return due\n")
     tool_definition = definition("note", handler="plain:note")

@@ -27,21 +27,25 @@ def _problems(schema: Any, value: Any) -> list[str]:
     return []
 
 
-def test_duration_number_has_at_most_12_digits() -> None:
+def test_number_in_an_iso_8601_duration_argument_has_at_most_12_digits() -> None:
     values = PythonValues({"properties": {"a": {"format": "duration"}}})
     longest = {"a": f"PT{'9' * 12}S"}
     assert values.convert(longest) == {"a": timedelta(seconds=10**12 - 1)}
     assert _problems({"format": "duration"}, f"PT{'9' * 13}S") != []
 
 
-def test_at_most_100000_values_are_compared_with_alternatives() -> None:
+def test_conversion_compares_at_most_100000_argument_values_with_any_of_alternatives() -> (
+    None
+):
     """Each value counts once per alternative, and the whole value once more."""
     schema = {"anyOf": [{"items": DAY}, {"type": "array"}]}
     assert _problems(schema, [0] * 49_998) == []
     assert _problems(schema, [0] * 49_999) == ["`a` has too many alternatives"]
 
 
-def test_duplicate_problem_is_reported_once() -> None:
+def test_argument_that_violates_the_same_format_twice_in_all_of_is_reported_once() -> (
+    None
+):
     schema = {"items": {"format": "uuid"}}
     assert len(_problems(schema, ["no"] * 10)) == 10
     twice = {"allOf": [{"format": "uuid"}, {"format": "uuid"}]}
@@ -50,7 +54,9 @@ def test_duplicate_problem_is_reported_once() -> None:
     ]
 
 
-def test_fewer_than_50_alternatives_are_compared() -> None:
+def test_any_of_in_a_handler_class_is_compared_with_the_spec_only_below_50_alternatives() -> (
+    None
+):
     def count_mismatches(members: int) -> int:
         model = {"anyOf": [TEXT] * members}
         spec = {"type": "integer"}
@@ -59,7 +65,9 @@ def test_fewer_than_50_alternatives_are_compared() -> None:
     assert (count_mismatches(49), count_mismatches(50)) == (1, 0)
 
 
-def test_objects_are_compared_up_to_20_levels() -> None:
+def test_handler_class_and_spec_objects_are_compared_up_to_20_levels_of_nesting() -> (
+    None
+):
     def list_mismatches(levels: int) -> list[str]:
         model: Any = TEXT
         spec: Any = {"type": "integer"}
@@ -72,7 +80,9 @@ def test_objects_are_compared_up_to_20_levels() -> None:
     assert list_mismatches(21) == []
 
 
-def test_boolean_condition_selects_a_branch() -> None:
+def test_boolean_if_schema_selects_then_or_else_for_the_conversion_to_python_values() -> (
+    None
+):
     def convert(condition: bool) -> Any:
         schema = {"if": condition, "then": DAY, "else": {"format": "uuid"}}
         values = PythonValues({"properties": {"a": schema}})
@@ -82,7 +92,9 @@ def test_boolean_condition_selects_a_branch() -> None:
     assert convert(False) == UUID(ID)
 
 
-def test_reference_into_an_unknown_keyword_is_resolved() -> None:
+def test_ref_into_an_unknown_schema_keyword_is_resolved_for_the_conversion_to_python_values() -> (
+    None
+):
     either = {"anyOf": [DAY, {"type": "string", "format": "uuid"}]}
     schema = {"properties": {"a": {"$ref": "#/x-own/1/day%20of"}}}
     values = PythonValues({**schema, "x-own": [0, {"day of": either}]})
@@ -90,7 +102,7 @@ def test_reference_into_an_unknown_keyword_is_resolved() -> None:
     assert values.convert({"a": "2026-01-02"}) == {"a": date(2026, 1, 2)}
 
 
-def test_base64_and_base64url_characters_are_distinct() -> None:
+def test_base64_argument_with_base64url_characters_is_rejected_and_vice_versa() -> None:
     for text in ("A+==", "A/=="):
         assert _problems({"contentEncoding": "base64url"}, text) != []
         assert _problems({"contentEncoding": "base64"}, text.replace("A", "g")) == []
@@ -99,7 +111,9 @@ def test_base64_and_base64url_characters_are_distinct() -> None:
         assert _problems({"contentEncoding": "base64url"}, text) == []
 
 
-def test_enums_with_integer_and_number_are_not_compared() -> None:
+def test_enums_of_class_and_spec_are_not_compared_if_one_is_integer_and_one_is_number() -> (
+    None
+):
     whole, any_number = {"type": "integer", "enum": [1]}, {
         "type": "number",
         "enum": [2],
@@ -110,7 +124,7 @@ def test_enums_with_integer_and_number_are_not_compared() -> None:
     assert find_mismatches(whole, same, is_result=True, has_values=False) != []
 
 
-def test_at_most_10_mismatches_are_reported() -> None:
+def test_at_most_10_mismatches_between_arguments_type_and_spec_are_reported() -> None:
     names = [f"n{number:02}" for number in range(11)]
     model = type("Made", (BaseModel,), {"__annotations__": dict.fromkeys(names, int)})
     schema = {"properties": dict.fromkeys(names, TEXT), "required": names}
@@ -144,7 +158,9 @@ def _build_and_list_problems(model: ArgumentsModel, arguments: Any) -> list[str]
     return list(refused.value.problems)
 
 
-def test_rejected_argument_names_are_shortened() -> None:
+def test_rejected_argument_name_is_shortened_to_160_characters_and_has_its_array_index() -> (
+    None
+):
     schema = {"type": "object", "properties": {"a": TEXT}}
     model = ArgumentsModel(_Plain, schema, has_values=False)
     assert _build_and_list_problems(model, {"x" * 161: 1}) == [
@@ -163,7 +179,7 @@ def test_rejected_argument_names_are_shortened() -> None:
     assert plain.a == "x"
 
 
-def test_result_class_is_compared_only_with_an_object_schema() -> None:
+def test_result_type_is_not_compared_with_a_missing_or_boolean_returns_schema() -> None:
     for schema in (None, True):
         made = ResultModel(_Plain, schema, has_values=False)
         assert made.dump(_Plain(a="x")) == {"a": "x"}
@@ -173,7 +189,9 @@ def test_result_class_is_compared_only_with_an_object_schema() -> None:
         ResultModel(_Plain, {"type": "string"}, has_values=False)
 
 
-def test_bytes_are_encoded_by_the_first_encoding_in_their_schemas() -> None:
+def test_result_bytes_use_the_first_content_encoding_other_than_base64_in_their_subschemas() -> (
+    None
+):
     hexadecimal, plain = {"contentEncoding": "base16"}, {"contentEncoding": "base64"}
 
     def encode(schema: Any, value: Any) -> Any:
