@@ -28,7 +28,7 @@ HEAVY += ["jsonschema", "uvicorn", "starlette", "httpx", "toolcast", "jinja2"]
         {"langchain_tools": ["langchain_core", "pydantic"]},
     ],
 )
-def test_generated_module_imports_only_the_heavy_libraries_it_needs(
+def test_generated_module_imports_mcp_langchain_or_similar_only_if_it_needs_it(
     modules: dict[str, list[str]],
 ) -> None:
     program = (
