@@ -28,7 +28,7 @@ HEAVY += ["jsonschema", "uvicorn", "starlette", "httpx", "toolcast", "jinja2"]
         {"langchain_tools": ["langchain_core", "pydantic"]},
     ],
 )
-def test_generated_module_imports_mcp_langchain_or_similar_only_if_it_needs_it(
+def test_generated_module_imports_heavy_libraries_such_as_langchain_only_if_required(
     modules: dict[str, list[str]],
 ) -> None:
     program = (
