@@ -57,7 +57,7 @@ async def run_calls(
         pytest.param("legacy", "http", marks=pytest.mark.slow),
     ],
 )
-def test_client_requests_approval_for_each_call_through_search(
+def test_mcp_client_requests_user_approval_for_each_call_of_call_found_tool(
     shop: Shop, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
     user = ApprovingUser(False, True, True)
@@ -99,7 +99,7 @@ def test_client_requests_approval_for_each_call_through_search(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_question_state_is_valid_only_for_its_own_call_through_search(
+def test_request_state_of_a_confirmation_is_valid_only_for_the_same_call_found_tool_call(
     shop: Shop, transport: str
 ) -> None:
     reserve = {"name": "reserve", "arguments": {"day": "Monday"}}
