@@ -1,4 +1,4 @@
-"""Heavy libraries that generated modules import."""
+"""Generated modules import heavy libraries such as LangChain only if they need them."""
 
 from __future__ import annotations
 

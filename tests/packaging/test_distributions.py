@@ -1,4 +1,4 @@
-"""Contents, versions and requirements of the wheels and source archives."""
+"""Contents, versions and requirements of Toolcast's own wheels and source archives."""
 
 from __future__ import annotations
 

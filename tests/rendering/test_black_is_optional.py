@@ -1,4 +1,4 @@
-"""Commands without the optional package black."""
+"""Commands succeed, or name the install command, without the optional package black."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check of rendered files against the shapes that their views declare."""
+"""Rendered files are refused if they differ from the shapes that their views declare."""
 
 from __future__ import annotations
 

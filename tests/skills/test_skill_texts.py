@@ -29,7 +29,7 @@ def test_skill_text_is_too_long_above_499_lines_or_20000_bytes() -> None:
     assert is_too_long("é" * 10_000 + "a")
 
 
-def test_skill_of_a_toolset_moves_tool_usage_to_reference_files() -> None:
+def test_skill_of_a_toolset_moves_long_usage_to_reference_files() -> None:
     sections = [
         SkillSection("all", "Notes", "First.", "Last.", [PLAIN, WHEN]),
         SkillSection("rest", "Rest", "", "", [MORE, DEPRECATED]),

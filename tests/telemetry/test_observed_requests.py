@@ -1,4 +1,4 @@
-"""Measured durations of requests and sessions, with a fake clock."""
+"""Measured durations of MCP requests and sessions, with a fake clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The agent loop with a scripted model, an external MCP server and the ledger."""
+"""Kirishima's agent loop with a scripted model, an external MCP server and the ledger."""
 
 from __future__ import annotations
 

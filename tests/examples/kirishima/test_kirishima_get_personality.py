@@ -1,4 +1,4 @@
-"""The style guide: merged sections, the calling model's style, and invalid guides."""
+"""The tool get_personality: merged sections, the calling model's style, invalid guides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompt lines: add, list, delete and rejected text."""
+"""The tool manage_prompt: prompt lines are added, listed, deleted; invalid ones rejected."""
 
 from __future__ import annotations
 

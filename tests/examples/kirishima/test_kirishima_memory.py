@@ -1,4 +1,4 @@
-"""Memories: storage, search, filters, invalid arguments and concurrent access."""
+"""The tool memory: storage, search, filters, invalid arguments and concurrent access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests to a fake of Home Assistant's conversation API."""
+"""The tool smarthome: requests to a fake of Home Assistant's conversation API."""
 
 from __future__ import annotations
 

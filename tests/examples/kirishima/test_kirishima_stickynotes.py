@@ -1,4 +1,4 @@
-"""Sticky notes: due times, recurrence, time zones and snoozing."""
+"""The tool stickynotes: due times, recurrence, time zones and snoozing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delegation of tasks between workspaces that run as processes."""
+"""Delegation tools of molecule: tasks between workspaces that run as processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts: which workspaces can recall them, and which queries match."""
+"""Memory tools of molecule: which workspaces recall facts, and which queries match."""
 
 from __future__ import annotations
 

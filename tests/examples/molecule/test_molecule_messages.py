@@ -1,4 +1,4 @@
-"""Broadcasts, the inbox, messages to the user and the chat history."""
+"""Message tools of molecule: broadcasts, inbox, messages to the user, chat history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start, stop and registration of workspaces, and the shared database."""
+"""Processes of molecule: start, stop and registration of workspaces; the shared database."""
 
 from __future__ import annotations
 

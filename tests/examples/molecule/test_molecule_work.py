@@ -1,4 +1,4 @@
-"""Goals, task lists, requests to the user, and plugins."""
+"""Work tools of molecule: goals, task lists, requests to the user, and plugins."""
 
 from __future__ import annotations
 
