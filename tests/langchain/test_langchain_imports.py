@@ -31,6 +31,7 @@ HEAVY += ["jsonschema", "uvicorn", "starlette", "httpx", "toolcast", "jinja2"]
 def test_generated_module_imports_heavy_libraries_such_as_langchain_only_if_required(
     modules: dict[str, list[str]],
 ) -> None:
+    """Only `cli` (click) and `langchain_tools` (langchain_core, pydantic) import any."""
     program = (
         "import importlib, json, sys\n"
         "loaded, before = {}, set()\n"

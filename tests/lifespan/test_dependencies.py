@@ -63,6 +63,7 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
 def test_handlers_of_every_kind_receive_the_dependencies_of_the_lifespan(
     make_toolset: Make, tool: str, arguments: dict[str, Any], result: Any
 ) -> None:
+    """Dependencies are the objects that the lifespan yields, such as a database."""
     toolset = make_toolset(KINDS, **{tool: TEXT})
     response = toolset.registry.call_tool_sync(tool, arguments)
     assert (response.error, response.result) == (None, result)

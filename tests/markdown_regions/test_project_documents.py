@@ -55,6 +55,7 @@ def read_page(project: Any) -> str:
 def test_generate_fills_a_markdown_region_and_skips_an_unchanged_document(
     project: Any,
 ) -> None:
+    """A region is the text between two `<!-- toolcast: ... -->` comments."""
     run = project.toolcast("generate")
     assert read_page(project) == FILLED
     assert run.stdout.endswith("1 document (1 written, 0 unchanged): docs/tools.md\n")
@@ -100,6 +101,7 @@ def test_manual_edit_in_a_markdown_region_is_reported_by_check_and_overwritten(
 def test_generate_with_an_invalid_region_marker_in_a_document_writes_nothing(
     project: Any,
 ) -> None:
+    """Markers are the HTML comments around a region that `generate` fills."""
     project.write("docs/tools.md", PAGE + "\n\n<!-- toolcast: tool toy -->\n")
     text = read_page(project)
     run = project.toolcast("generate")

@@ -93,6 +93,7 @@ def test_find_regions_reports_invalid_markers_with_line_and_help(
 def test_fill_regions_leaves_bytes_outside_regions_unchanged(
     before: bytes, after: bytes
 ) -> None:
+    """A region is the text between two `<!-- toolcast: ... -->` comments."""
     data = b"%s\n%s\nold\n%s\n%s" % (before, OPEN, CLOSE, after)
     regions, _ = find_regions("a.md", data)
     text = fill_regions(data, regions, ["new"] * len(regions))

@@ -143,6 +143,7 @@ def test_no_generator_module_outside_the_encoders_creates_code_objects() -> None
 def test_source_check_reports_python_that_could_create_code_outside_the_encoders(
     text: str,
 ) -> None:
+    """`Code` is a string type for text that an encoder made safe for a file format."""
     assert list(find_violations(ast.parse(text)))
 
 
@@ -163,6 +164,7 @@ def test_source_check_accepts_code_as_a_type_and_calls_of_encoders(text: str) ->
 def test_creating_a_code_object_outside_the_encoders_raises_unencoded_text_error() -> (
     None
 ):
+    """`Code` is a string type for text that an encoder made safe for a file format."""
     with pytest.raises(UnencodedTextError, match="only encoders may create it"):
         Code("text")
     with pytest.raises(UnencodedTextError):

@@ -60,6 +60,7 @@ def test_generate_with_a_defective_string_encoder_writes_no_files(
 def test_python_shape_refuses_rendered_python_with_undeclared_statements(
     text: str,
 ) -> None:
+    """A shape declares the top-level statements that a rendered file may contain."""
     with pytest.raises(OutputShapeError):
         verify_shape("t", text.encode(), PythonShape(("docstring",)))
 
@@ -103,6 +104,7 @@ def test_python_shape_accepts_rendered_python_with_only_declared_statements() ->
 def test_markdown_shape_refuses_undeclared_headings_and_open_code_fences(
     text: str, problem: str
 ) -> None:
+    """A shape declares the headings that a rendered file may contain."""
     with pytest.raises(OutputShapeError, match=problem):
         verify_shape("t", text.encode(), MarkdownShape(("## A",)))
 
@@ -126,6 +128,7 @@ def test_markdown_shape_ignores_headings_inside_a_code_fence() -> None:
 def test_json_shape_refuses_rendered_json_with_undeclared_keys(
     text: str, problem: str
 ) -> None:
+    """A shape declares the keys that a rendered JSON file may contain."""
     with pytest.raises(OutputShapeError, match=problem):
         verify_shape("t", text.encode(), JsonShape(("a",)))
 

@@ -38,6 +38,7 @@ def test_tests_of_built_in_templates_find_more_than_twenty_templates() -> None:
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_built_in_template_has_no_logic(name: str) -> None:
+    """The lint allows output, loops, simple conditions and includes."""
     assert list(lint_template(create_environment(), read_template(name))) == []
 
 
@@ -105,6 +106,7 @@ def project_templates(tmp_path: Path) -> Path:
 def test_template_prints_a_code_object_unchanged_without_html_escaping(
     project_templates: Path,
 ) -> None:
+    """Only encoders create `Code`, so its text is safe for the output format."""
     value = encode_inline('<a href="x">&\'</a>')
     view = SimpleNamespace(value=value)
     output = render("one.jinja", view, (str(project_templates),))

@@ -60,6 +60,7 @@ async def run_calls(
 def test_mcp_client_requests_user_approval_for_each_call_of_call_found_tool(
     shop: Shop, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
+    """Calls of `search_tools`, which is read-only, need no approval."""
     user = ApprovingUser(False, True, True)
     calls = [
         ("search_tools", {"query": "pay an order back"}),

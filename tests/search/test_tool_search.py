@@ -227,6 +227,7 @@ def test_search_tools_with_invalid_arguments_returns_an_error_result(
 def test_call_found_tool_has_the_same_result_as_the_direct_call(
     tmp_path: Path, mode: Any, name: str, arguments: dict[str, Any]
 ) -> None:
+    """`call_found_tool` calls a tool that the server does not list."""
     found = {"name": name, "arguments": arguments}
     _, direct, indirect = run_client(
         make_server(tmp_path), mode, (name, arguments), ("call_found_tool", found)
