@@ -24,9 +24,7 @@ async def call_add(toolset: Toolset, text: str = "a") -> Any:
     return response.result
 
 
-async def test_lifespan_is_entered_once_and_ended_with_the_registry(
-    toolset: Toolset,
-) -> None:
+async def test_lifespan_starts_and_ends_with_the_registry(toolset: Toolset) -> None:
     async with toolset.registry:
         assert toolset.told == ["opened"]
         assert [await call_add(toolset), await call_add(toolset)] == [1, 2]
@@ -62,9 +60,7 @@ async def test_tool_call_after_the_lifespan_ended_is_refused_until_the_registry_
     assert toolset.told == ["opened", "closed"] * 2
 
 
-def test_first_tool_call_starts_one_lifespan_for_all_event_loops(
-    toolset: Toolset,
-) -> None:
+def test_first_tool_call_starts_one_lifespan_for_all_loops(toolset: Toolset) -> None:
     assert asyncio.run(call_add(toolset)) == 1
     assert asyncio.run(call_add(toolset)) == 2
     assert toolset.registry.call_tool_sync("plain").result == 2
@@ -82,9 +78,7 @@ SLOW_START = """
 """
 
 
-def test_concurrent_first_tool_calls_enter_the_lifespan_once(
-    make_toolset: Make,
-) -> None:
+def test_concurrent_first_tool_calls_start_one_lifespan(make_toolset: Make) -> None:
     toolset = make_toolset(SLOW_START)
     results: list[Any] = []
 
@@ -162,9 +156,7 @@ async def test_tool_progress_is_reported_in_the_callers_event_loop(
     assert told == [(asyncio.get_running_loop(), 1, 2, "half")]
 
 
-def test_lifespan_ends_with_its_event_loop_and_can_start_again(
-    toolset: Toolset,
-) -> None:
+def test_lifespan_ends_with_its_event_loop_and_can_restart(toolset: Toolset) -> None:
     async def enter() -> None:
         await toolset.registry.__aenter__()
         await call_add(toolset)
@@ -223,9 +215,7 @@ PLAIN = """
 """
 
 
-async def test_registry_enters_and_ends_a_sync_generator_lifespan(
-    make_toolset: Make,
-) -> None:
+async def test_registry_opens_and_closes_a_sync_lifespan(make_toolset: Make) -> None:
     toolset = make_toolset(PLAIN)
     async with toolset.registry:
         assert await call_add(toolset) == 1
