@@ -59,7 +59,7 @@ def run_agent(script: Iterator[AIMessage]) -> tuple[ScriptedModel, list[ToolMess
     return model, [m for m in result["messages"] if isinstance(m, ToolMessage)]
 
 
-def test_memory_created_by_an_agent_is_stored_and_found_by_a_later_call(
+def test_langchain_agent_stores_a_memory_and_finds_it_by_a_later_tool_call(
     tmp_path: Path,
 ) -> None:
     fact = "The user's sister Ana lives in Lisbon."
@@ -82,7 +82,9 @@ def test_memory_created_by_an_agent_is_stored_and_found_by_a_later_call(
     assert model.requests[1]["messages"][-1].content == messages[0].content
 
 
-def test_model_receives_exactly_the_schemas_from_the_specs() -> None:
+def test_model_of_a_langchain_agent_receives_exactly_the_parameter_schemas_of_the_specs() -> (
+    None
+):
     model, _ = run_agent(iter([AIMessage("done")]))
 
     schemas = {
@@ -116,7 +118,7 @@ def test_model_receives_exactly_the_schemas_from_the_specs() -> None:
         pytest.param({"action": "list", "limit": "5"}, "an integer", id="wrong type"),
     ],
 )
-def test_failed_call_sends_its_error_to_the_model(
+def test_failed_tool_call_of_a_langchain_agent_sends_its_error_to_the_model(
     arguments: dict[str, Any], error: str
 ) -> None:
     script = iter([tool_calls(("memory", arguments)), AIMessage("done")])
@@ -128,7 +130,9 @@ def test_failed_call_sends_its_error_to_the_model(
     assert model.requests[1]["messages"][-1].content == message.content
 
 
-def test_failed_call_does_not_affect_a_valid_call_in_the_same_message() -> None:
+def test_failed_call_of_a_langchain_agent_does_not_affect_a_valid_call_in_the_same_message() -> (
+    None
+):
     valid = {"action": "create", "memory": "The user drinks tea."}
     script = [tool_calls(("memory", valid), ("memory", {})), AIMessage("done")]
 

@@ -1,4 +1,4 @@
-"""Heavy libraries that generated modules import."""
+"""Generated modules import heavy libraries such as LangChain only if they need them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ HEAVY += ["jsonschema", "uvicorn", "starlette", "httpx", "toolcast", "jinja2"]
         {"langchain_tools": ["langchain_core", "pydantic"]},
     ],
 )
-def test_generated_module_imports_only_the_heavy_libraries_it_needs(
+def test_generated_module_imports_heavy_libraries_such_as_langchain_only_if_required(
     modules: dict[str, list[str]],
 ) -> None:
+    """Only `cli` (click) and `langchain_tools` (langchain_core, pydantic) import any."""
     program = (
         "import importlib, json, sys\n"
         "loaded, before = {}, set()\n"

@@ -116,7 +116,7 @@ def invoke_in_tool_node(tool: BaseTool, arguments: dict[str, Any]) -> ToolMessag
     return message
 
 
-def test_arguments_with_reserved_names_reach_the_handler(
+def test_arguments_with_names_reserved_by_langchain_reach_the_handler_unchanged(
     get_tool: Callable[[str], BaseTool],
 ) -> None:
     tool = get_tool("echo")
@@ -135,7 +135,7 @@ def test_arguments_with_reserved_names_reach_the_handler(
 
 
 @pytest.mark.parametrize("arguments", [{"foreign": "x"}, {"name": 3}])
-def test_input_schema_accepts_and_refuses_the_same_arguments_as_the_spec(
+def test_input_schema_of_a_langchain_tool_refuses_arguments_that_its_spec_refuses(
     get_tool: Callable[[str], BaseTool], arguments: dict[str, Any]
 ) -> None:
     tool = get_tool("echo")
@@ -146,7 +146,7 @@ def test_input_schema_accepts_and_refuses_the_same_arguments_as_the_spec(
     assert model.model_json_schema() == tool.args_schema
 
 
-def test_langchain_results_are_text_or_content_blocks(
+def test_langchain_tool_returns_json_text_plain_text_or_content_blocks(
     get_tool: Callable[[str], BaseTool],
 ) -> None:
     assert get_tool("rows").invoke({}) == '["é", {"a": 1}, null]'
@@ -156,7 +156,7 @@ def test_langchain_results_are_text_or_content_blocks(
     assert get_tool("blocks").invoke({}) == [{"type": "text", "text": "hello"}]
 
 
-def test_tool_error_is_returned_with_error_status_or_raised(
+def test_langchain_tool_returns_a_tool_error_with_error_status_or_raises_it(
     get_tool: Callable[[str], BaseTool],
 ) -> None:
     """Tools with `handle_tool_error=False` raise `ToolException`."""
@@ -168,7 +168,7 @@ def test_tool_error_is_returned_with_error_status_or_raised(
         strict.invoke({})
 
 
-def test_exception_text_is_not_returned_to_the_model(
+def test_langchain_tool_message_omits_the_text_of_an_unexpected_handler_exception(
     get_tool: Callable[[str], BaseTool],
 ) -> None:
     message = invoke_in_tool_node(get_tool("breaks"), {})
@@ -176,7 +176,7 @@ def test_exception_text_is_not_returned_to_the_model(
     assert "hunter2" not in str(message.content)
 
 
-def test_sync_invoke_in_a_running_loop_uses_another_thread_with_the_same_context(
+def test_langchain_invoke_in_a_running_loop_uses_another_thread_with_the_same_context(
     get_tool: Callable[[str], BaseTool],
 ) -> None:
     tool = get_tool("setting")
@@ -197,7 +197,7 @@ def test_sync_invoke_in_a_running_loop_uses_another_thread_with_the_same_context
     assert result["thread"] != "MainThread"
 
 
-def test_cancelled_task_cancels_the_running_handler(
+def test_cancelled_ainvoke_of_a_langchain_tool_cancels_the_running_handler(
     get_tool: Callable[[str], BaseTool],
 ) -> None:
     async def wait_for_state(state: str) -> None:

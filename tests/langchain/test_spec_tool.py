@@ -30,7 +30,7 @@ def registry(tmp_path: Path) -> Registry:
     return Registry(package.load())
 
 
-def test_invoke_passes_name_arguments_and_client_to_the_registry(
+def test_langchain_tool_passes_its_name_arguments_and_client_to_the_registry(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[Any] = []
@@ -74,7 +74,7 @@ def test_langchain_tool_returns_the_response_as_text_or_content_blocks(
     assert LangChainTools(registry).get("count").invoke({}) == expected
 
 
-def test_raised_tool_error_describes_images_as_text(
+def test_tool_exception_of_a_langchain_tool_describes_images_as_text(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def call_tool(*_: Any, **__: Any) -> ToolResponse:
@@ -97,7 +97,7 @@ def test_tool_excluded_from_langchain_is_unknown(registry: Registry) -> None:
             tools.get(name)
 
 
-def test_input_schema_is_cached_and_validates_with_the_registry(
+def test_input_schema_of_a_langchain_tool_is_cached_and_validates_with_the_registry(
     registry: Registry,
 ) -> None:
     tool = LangChainTools(registry).get("count")
@@ -132,7 +132,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
 @pytest.mark.parametrize("is_called_before", [False, True])
-def test_copied_tool_can_be_called_and_shares_the_registry(
+def test_copied_langchain_tool_can_be_called_and_shares_the_registry(
     tmp_path: Path, duplicate: Callable[[Any], Any], is_called_before: bool
 ) -> None:
     tool = _add(tmp_path)
@@ -157,7 +157,7 @@ RUNNABLES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("build", RUNNABLES.values(), ids=RUNNABLES)
-async def test_copied_runnable_with_a_tool_calls_its_registry(
+async def test_copied_runnable_with_a_langchain_tool_can_be_invoked(
     tmp_path: Path, build: Callable[[Any], Any]
 ) -> None:
     tool = _add(tmp_path)
@@ -170,7 +170,7 @@ async def test_copied_runnable_with_a_tool_calls_its_registry(
 
 @pytest.mark.parametrize("deep", [False, True], ids=["shallow", "deep"])
 @pytest.mark.parametrize("name", ["plus", "count", "Add", "add "])
-def test_copy_with_another_name_calls_the_same_tool(
+def test_renamed_copy_of_a_langchain_tool_calls_the_same_tool(
     tmp_path: Path, name: str, deep: bool
 ) -> None:
     """Agents rename the tools of several sources, so that no two names are equal."""
@@ -182,7 +182,7 @@ def test_copy_with_another_name_calls_the_same_tool(
     assert "registered_name" not in repr(tool) + str(tool.model_dump())
 
 
-def test_deep_copied_tool_has_its_own_schema(tmp_path: Path) -> None:
+def test_deep_copied_langchain_tool_has_its_own_args_schema(tmp_path: Path) -> None:
     tool = _add(tmp_path)
     found = copy.deepcopy(tool)
     schemas: list[Any] = [found.args_schema, tool.args_schema]
@@ -191,7 +191,9 @@ def test_deep_copied_tool_has_its_own_schema(tmp_path: Path) -> None:
     assert float(found.invoke({"a": 1, "b": 2})) == 3
 
 
-def test_copies_in_threads_call_one_registry(tmp_path: Path) -> None:
+def test_deep_copies_of_a_langchain_tool_can_be_called_from_threads(
+    tmp_path: Path,
+) -> None:
     tool = _add(tmp_path)
     with ThreadPoolExecutor(16) as pool:
         results = pool.map(
@@ -200,6 +202,8 @@ def test_copies_in_threads_call_one_registry(tmp_path: Path) -> None:
         assert [float(result) for result in results] == list(range(60))
 
 
-def test_deep_copied_tool_collection_shares_the_registry(registry: Registry) -> None:
+def test_deep_copied_langchain_tools_object_shares_the_registry(
+    registry: Registry,
+) -> None:
     tools = copy.deepcopy(LangChainTools(registry))
     assert tools.get("count").registry is registry

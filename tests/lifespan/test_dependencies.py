@@ -60,9 +60,10 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
         ("called", {"text": "a"}, ["a", "Database"]),
     ],
 )
-def test_all_handler_kinds_receive_dependencies(
+def test_handlers_of_every_kind_receive_the_dependencies_of_the_lifespan(
     make_toolset: Make, tool: str, arguments: dict[str, Any], result: Any
 ) -> None:
+    """Dependencies are the objects that the lifespan yields, such as a database."""
     toolset = make_toolset(KINDS, **{tool: TEXT})
     response = toolset.registry.call_tool_sync(tool, arguments)
     assert (response.error, response.result) == (None, result)
@@ -72,7 +73,7 @@ def test_all_handler_kinds_receive_dependencies(
 @pytest.mark.parametrize(
     "schema", [OPEN, TEXT, {**OPEN, "patternProperties": {"^d": True}}]
 )
-def test_dependency_in_arguments_is_refused(
+def test_tool_call_with_a_dependency_name_as_argument_is_refused_before_the_lifespan(
     make_toolset: Make, tool: str, schema: dict[str, Any]
 ) -> None:
     toolset = make_toolset(KINDS, **{tool: schema})
@@ -83,7 +84,7 @@ def test_dependency_in_arguments_is_refused(
     assert toolset.told == []
 
 
-def test_dependency_that_is_also_a_parameter_is_refused(
+def test_tool_whose_dependency_is_also_a_parameter_of_its_schema_cannot_be_called(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     schema = {"type": "object", "properties": {"db": {"type": "string"}}}
@@ -94,7 +95,7 @@ def test_dependency_that_is_also_a_parameter_is_refused(
     assert toolset.told == []
 
 
-def test_handler_without_the_dependency_parameter_is_reported(
+def test_handler_without_a_parameter_for_its_dependency_cannot_be_called(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     toolset = make_toolset("def without(text): ...", without=TEXT)
@@ -104,7 +105,7 @@ def test_handler_without_the_dependency_parameter_is_reported(
 
 
 @pytest.mark.parametrize("lifespan", [None, Lifespan("work:lifespan", ("log",))])
-def test_definition_with_undeclared_dependency_is_refused(
+def test_registry_refuses_a_definition_that_uses_an_undeclared_dependency(
     make_toolset: Make, lifespan: Lifespan | None
 ) -> None:
     toolset = make_toolset()
@@ -116,7 +117,9 @@ def test_definition_with_undeclared_dependency_is_refused(
         )
 
 
-def test_replaced_dependency_does_not_start_the_lifespan(toolset: Toolset) -> None:
+def test_call_in_replace_dependencies_uses_the_replacement_and_starts_no_lifespan(
+    toolset: Toolset,
+) -> None:
     call = toolset.registry.call_tool_sync
     fake = toolset.work.Database()
     fake.rows += [1, 2]
@@ -131,7 +134,7 @@ def test_replaced_dependency_does_not_start_the_lifespan(toolset: Toolset) -> No
     assert toolset.told == ["opened"]
 
 
-async def test_entered_registry_does_not_start_a_replaced_lifespan(
+async def test_registry_entered_in_replace_dependencies_does_not_start_the_lifespan(
     toolset: Toolset,
 ) -> None:
     with toolset.registry.replace_dependencies(db=toolset.work.Database()):
@@ -140,7 +143,9 @@ async def test_entered_registry_does_not_start_a_replaced_lifespan(
     assert toolset.told == []
 
 
-async def test_dependency_is_replaced_while_the_lifespan_runs(toolset: Toolset) -> None:
+async def test_replace_dependencies_replaces_a_dependency_while_the_lifespan_runs(
+    toolset: Toolset,
+) -> None:
     async with toolset.registry:
         await toolset.registry.call_tool("add", {"text": "a"})
         with toolset.registry.replace_dependencies(db=toolset.work.Database()):
@@ -148,7 +153,9 @@ async def test_dependency_is_replaced_while_the_lifespan_runs(toolset: Toolset) 
         assert (await toolset.registry.call_tool("plain")).result == 1
 
 
-def test_replacing_an_unknown_dependency_is_an_error(toolset: Toolset) -> None:
+def test_replace_dependencies_with_an_unknown_name_raises_lookup_error_with_suggestion(
+    toolset: Toolset,
+) -> None:
     with (
         pytest.raises(LookupError, match="no dependency `dbb`; did you mean `db`"),
         toolset.registry.replace_dependencies(dbb=1),
@@ -156,7 +163,7 @@ def test_replacing_an_unknown_dependency_is_an_error(toolset: Toolset) -> None:
         pass
 
 
-def test_tool_without_dependencies_does_not_start_the_lifespan(
+def test_call_of_a_tool_without_dependencies_does_not_start_the_lifespan(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset("def quick(): return 1")
@@ -166,7 +173,7 @@ def test_tool_without_dependencies_does_not_start_the_lifespan(
     assert toolset.told == []
 
 
-async def test_registry_without_a_lifespan_can_be_entered(
+async def test_registry_without_a_lifespan_can_be_entered_but_has_no_dependencies_to_replace(
     make_toolset: Make, tmp_path: Any
 ) -> None:
     package = Package(tmp_path, definition("idle"))
@@ -202,7 +209,7 @@ DATE = {
 
 
 @pytest.mark.parametrize("tool", ["keyword", "model"])
-def test_dependencies_are_passed_next_to_python_values(
+def test_handler_with_converted_python_values_also_receives_dependencies(
     make_toolset: Make, tool: str
 ) -> None:
     toolset = make_toolset(VALUES)

@@ -89,7 +89,9 @@ def test_stdio_server_cancels_a_starting_lifespan_after_a_signal(shop: Shop) -> 
     assert hanging.told == ["starting", "cancelled"]
 
 
-def test_stdio_server_prints_why_the_lifespan_failed(shop: Shop) -> None:
+def test_stdio_server_exits_with_3_and_prints_why_the_lifespan_failed(
+    shop: Shop,
+) -> None:
     code, out, err = with_start(shop, "fail").run(*SERVER, input=encode_calls("ping"))
     assert (code, out) == (3, "")
     program = "python -m generated.shop.mcp_server"
@@ -125,7 +127,9 @@ def test_every_http_worker_has_its_own_lifespan(shop: Shop) -> None:
 
 @SLOW
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_http_server_prints_why_the_lifespan_failed(shop: Shop, workers: str) -> None:
+def test_http_server_exits_with_3_and_prints_why_the_lifespan_failed(
+    shop: Shop, workers: str
+) -> None:
     words = ("--http", "--port", "0", "--workers", workers)
     code, _, err = with_start(shop, "fail").run(*SERVER, *words)
     assert code == 3
@@ -143,7 +147,9 @@ def test_http_server_cancels_a_starting_lifespan_after_a_signal(shop: Shop) -> N
     assert hanging.told == ["starting", "cancelled"]
 
 
-def test_command_opens_and_closes_the_lifespan_if_the_tool_uses_it(shop: Shop) -> None:
+def test_tool_command_opens_and_closes_the_lifespan_only_if_the_tool_uses_it(
+    shop: Shop,
+) -> None:
     cli = ("-m", "generated.shop.cli")
     assert shop.run(*cli, "ping") == (0, "pong\n", "")
     assert shop.told == []
@@ -161,7 +167,7 @@ def test_command_opens_and_closes_the_lifespan_if_the_tool_uses_it(shop: Shop) -
     ("number", "ended"),
     [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 1, marks=SLOW)],
 )
-def test_command_closes_the_lifespan_after_a_signal(
+def test_tool_command_closes_the_lifespan_after_a_signal(
     shop: Shop, number: int, ended: int
 ) -> None:
     with shop.start_process("-m", "generated.shop.cli", "wait", "60") as process:
@@ -206,7 +212,7 @@ assert asyncio.run(tool.ainvoke({"text": "a"})) == "2"
         pytest.param(LANGCHAIN, 0, marks=SLOW),
     ],
 )
-def test_script_closes_the_lifespan_at_its_end(
+def test_python_script_that_calls_a_registry_closes_the_lifespan_at_its_end(
     shop: Shop, script: str, ended: int
 ) -> None:
     entered = "async with" in script
@@ -215,7 +221,7 @@ def test_script_closes_the_lifespan_at_its_end(
     assert shop.told == LIVED
 
 
-async def test_mounted_server_shares_the_applications_lifespan(
+async def test_mounted_mcp_server_shares_the_registry_lifespan_of_the_asgi_application(
     toolset: Toolset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOY_TOKEN", "token-of-the-toy")
@@ -231,7 +237,7 @@ async def test_mounted_server_shares_the_applications_lifespan(
 
 
 @pytest.mark.slow
-def test_no_lifespan_option_starts_no_lifespan(shop: Shop) -> None:
+def test_no_lifespan_option_of_the_stdio_server_starts_no_lifespan(shop: Shop) -> None:
     code, out, err = shop.run(
         *SERVER, "--no-lifespan", input=encode_calls("ping", "add")
     )

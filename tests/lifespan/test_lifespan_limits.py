@@ -13,7 +13,7 @@ from tests.lifespan.conftest import Toolset
 from toolcast_runtime.lifespan import dependencies as lifespan
 
 
-async def test_start_has_60_seconds_and_stop_4_seconds(
+async def test_lifespan_start_is_limited_to_60_seconds_and_its_end_to_4_seconds(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert lifespan._format_late_start() == "it has not started within 60 seconds"
@@ -32,7 +32,7 @@ async def test_start_has_60_seconds_and_stop_4_seconds(
     assert "the lifespan of `toys` (a:b) did not end within 4 seconds" in caplog.text
 
 
-async def test_start_timer_is_a_daemon_and_is_cancelled(
+async def test_timer_for_the_start_of_a_lifespan_is_a_daemon_and_is_cancelled(
     toolset: Toolset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[threading.Timer] = []
@@ -52,7 +52,7 @@ async def test_start_timer_is_a_daemon_and_is_cancelled(
 @pytest.mark.parametrize(
     ("name", "hint"), [("db", None), ("dbs", "; did you mean `db`?"), ("cache", "")]
 )
-def test_overriding_an_unknown_dependency_suggests_a_similar_name(
+def test_overriding_an_unknown_lifespan_dependency_suggests_a_similar_name(
     toolset: Toolset, name: str, hint: str | None
 ) -> None:
     made = lifespan.Dependencies(
@@ -68,7 +68,7 @@ def test_overriding_an_unknown_dependency_suggests_a_similar_name(
     assert str(told.value) == f"`toys` has no dependency `{name}`{hint}"
 
 
-def test_yielded_dependencies_must_match_the_declared_ones() -> None:
+def test_dependencies_yielded_by_a_lifespan_must_equal_the_declared_names() -> None:
     assert lifespan._validate_dependencies(None, ()) == {}
     assert lifespan._validate_dependencies({"a": 1}, ("a",)) == {"a": 1}
     for value, names, said in (

@@ -61,7 +61,7 @@ def count_connections(address: str) -> int:
     return int(found[0])
 
 
-def test_calls_from_loops_and_threads_share_one_connection(
+def test_tool_calls_from_loops_and_threads_share_the_lifespans_postgresql_connection(
     make_toolset: Make, address: str
 ) -> None:
     toolset = make_toolset(SOURCE, insert=TEXT)
@@ -92,7 +92,7 @@ def test_calls_from_loops_and_threads_share_one_connection(
     assert count_connections(address) == 0
 
 
-def test_connection_from_the_first_call_is_closed_with_the_registry(
+def test_postgresql_connection_opened_by_the_first_call_is_closed_by_registry_close(
     make_toolset: Make, address: str
 ) -> None:
     registry = make_toolset(SOURCE, insert=TEXT).registry
@@ -103,7 +103,7 @@ def test_connection_from_the_first_call_is_closed_with_the_registry(
     assert count_connections(address) == 0
 
 
-async def test_unreachable_database_is_reported_without_its_password(
+async def test_lifespan_error_for_an_unreachable_postgresql_omits_the_password(
     make_toolset: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nowhere = "postgresql://nobody:secret@127.0.0.1:1/none"

@@ -24,9 +24,7 @@ async def call_add(toolset: Toolset, text: str = "a") -> Any:
     return response.result
 
 
-async def test_lifespan_is_entered_and_ended_with_the_registry(
-    toolset: Toolset,
-) -> None:
+async def test_lifespan_starts_and_ends_with_the_registry(toolset: Toolset) -> None:
     async with toolset.registry:
         assert toolset.told == ["opened"]
         assert [await call_add(toolset), await call_add(toolset)] == [1, 2]
@@ -35,7 +33,9 @@ async def test_lifespan_is_entered_and_ended_with_the_registry(
     assert toolset.told == ["opened", "closed"]
 
 
-async def test_nested_entering_ends_the_lifespan_once(toolset: Toolset) -> None:
+async def test_lifespan_of_a_registry_entered_twice_ends_only_at_the_outer_exit(
+    toolset: Toolset,
+) -> None:
     async with toolset.registry:
         async with toolset.registry:
             await call_add(toolset)
@@ -44,7 +44,7 @@ async def test_nested_entering_ends_the_lifespan_once(toolset: Toolset) -> None:
     assert toolset.told == ["opened", "closed"]
 
 
-async def test_call_after_the_end_is_refused_until_the_registry_is_entered_again(
+async def test_tool_call_after_the_lifespan_ended_is_refused_until_the_registry_is_reentered(
     toolset: Toolset, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with toolset.registry:
@@ -60,7 +60,7 @@ async def test_call_after_the_end_is_refused_until_the_registry_is_entered_again
     assert toolset.told == ["opened", "closed"] * 2
 
 
-def test_first_call_starts_the_lifespan_for_all_loops(toolset: Toolset) -> None:
+def test_first_tool_call_starts_one_lifespan_for_all_loops(toolset: Toolset) -> None:
     assert asyncio.run(call_add(toolset)) == 1
     assert asyncio.run(call_add(toolset)) == 2
     assert toolset.registry.call_tool_sync("plain").result == 2
@@ -78,7 +78,7 @@ SLOW_START = """
 """
 
 
-def test_concurrent_first_calls_enter_the_lifespan_once(make_toolset: Make) -> None:
+def test_concurrent_first_tool_calls_start_one_lifespan(make_toolset: Make) -> None:
     toolset = make_toolset(SLOW_START)
     results: list[Any] = []
 
@@ -94,7 +94,7 @@ def test_concurrent_first_calls_enter_the_lifespan_once(make_toolset: Make) -> N
     assert toolset.told == ["opened"]
 
 
-async def test_cancelled_first_call_does_not_cancel_the_start(
+async def test_cancelled_first_tool_call_does_not_cancel_the_start_of_the_lifespan(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset(SLOW_START)
@@ -120,7 +120,7 @@ WHERE = """
 NOTHING = {"type": "object"}
 
 
-async def test_calls_from_other_threads_run_in_the_lifespans_loop(
+async def test_tool_calls_from_other_threads_run_in_the_lifespans_event_loop(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset(WHERE, where=NOTHING)
@@ -131,7 +131,7 @@ async def test_calls_from_other_threads_run_in_the_lifespans_loop(
         assert (await asyncio.to_thread(call, "where")).result == here
 
 
-async def test_sync_call_that_blocks_the_lifespans_loop_is_refused(
+async def test_sync_tool_call_that_blocks_the_lifespans_event_loop_is_refused(
     toolset: Toolset, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with toolset.registry:
@@ -142,7 +142,9 @@ async def test_sync_call_that_blocks_the_lifespans_loop_is_refused(
     )
 
 
-async def test_progress_is_reported_in_the_callers_loop(make_toolset: Make) -> None:
+async def test_tool_progress_is_reported_in_the_callers_event_loop(
+    make_toolset: Make,
+) -> None:
     toolset = make_toolset(WHERE, progress=NOTHING)
     told: list[Any] = []
 
@@ -154,7 +156,7 @@ async def test_progress_is_reported_in_the_callers_loop(make_toolset: Make) -> N
     assert told == [(asyncio.get_running_loop(), 1, 2, "half")]
 
 
-def test_lifespan_ends_with_its_loop_and_can_start_again(toolset: Toolset) -> None:
+def test_lifespan_ends_with_its_event_loop_and_can_restart(toolset: Toolset) -> None:
     async def enter() -> None:
         await toolset.registry.__aenter__()
         await call_add(toolset)
@@ -165,7 +167,7 @@ def test_lifespan_ends_with_its_loop_and_can_start_again(toolset: Toolset) -> No
     assert toolset.told == ["opened", "closed", "opened"]
 
 
-def test_call_is_refused_if_the_lifespans_loop_is_stopped(
+def test_tool_call_is_refused_if_the_lifespans_event_loop_is_stopped(
     toolset: Toolset, caplog: pytest.LogCaptureFixture
 ) -> None:
     loop = asyncio.new_event_loop()
@@ -178,7 +180,7 @@ def test_call_is_refused_if_the_lifespans_loop_is_stopped(
     assert toolset.told == ["opened", "closed"]
 
 
-async def test_toolsets_with_the_same_lifespan_function_share_it(
+async def test_registries_with_the_same_lifespan_function_share_one_run_of_it(
     toolset: Toolset,
 ) -> None:
     other = toolset.make_registry()
@@ -213,14 +215,16 @@ PLAIN = """
 """
 
 
-async def test_sync_lifespan_runs_in_its_own_thread(make_toolset: Make) -> None:
+async def test_registry_opens_and_closes_a_sync_lifespan(make_toolset: Make) -> None:
     toolset = make_toolset(PLAIN)
     async with toolset.registry:
         assert await call_add(toolset) == 1
     assert toolset.told == ["opened", "closed"]
 
 
-def test_sync_lifespan_ends_with_its_loop(make_toolset: Make) -> None:
+def test_sync_generator_lifespan_ends_with_the_event_loop_that_entered_it(
+    make_toolset: Make,
+) -> None:
     toolset = make_toolset(PLAIN)
     asyncio.run(toolset.registry.__aenter__())
     assert toolset.told == ["opened", "closed"]
@@ -243,7 +247,7 @@ async def test_lifespan_can_contain_a_task_group(make_toolset: Make) -> None:
     assert toolset.told == ["closed"]
 
 
-async def test_failed_lifespan_is_started_again_by_the_next_call(
+async def test_lifespan_that_failed_while_running_is_restarted_by_the_next_tool_call(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     toolset = make_toolset(
@@ -280,7 +284,7 @@ async def test_failed_lifespan_is_started_again_by_the_next_call(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no forks")
-def test_forked_child_has_its_own_lifespan(toolset: Toolset) -> None:
+def test_forked_child_process_starts_its_own_lifespan(toolset: Toolset) -> None:
     asyncio.run(call_add(toolset))
     reading, writing = os.pipe()
     child = os.fork()
@@ -298,7 +302,7 @@ def test_forked_child_has_its_own_lifespan(toolset: Toolset) -> None:
 
 
 @pytest.mark.parametrize("word", ["async ", ""])
-async def test_start_that_exceeds_its_timeout_is_an_error(
+async def test_lifespan_start_that_exceeds_its_timeout_raises_lifespan_error(
     make_toolset: Make, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lifespan, "START_TIMEOUT_S", 0.1)
@@ -319,7 +323,7 @@ async def test_start_that_exceeds_its_timeout_is_an_error(
     )
 
 
-async def test_end_that_exceeds_its_timeout_is_cancelled_and_logged(
+async def test_lifespan_end_that_exceeds_its_timeout_is_cancelled_and_logged(
     make_toolset: Make,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -340,7 +344,7 @@ async def test_end_that_exceeds_its_timeout_is_cancelled_and_logged(
     assert "did not end within 0.1 seconds" in caplog.text
 
 
-async def test_error_at_the_end_is_logged(
+async def test_error_at_the_end_of_a_lifespan_is_logged(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     toolset = make_toolset("""
@@ -355,7 +359,7 @@ async def test_error_at_the_end_is_logged(
     assert "the disk is full" in caplog.text
 
 
-async def test_failed_start_names_lifespan_error_and_line(
+async def test_error_of_a_failed_lifespan_start_names_function_exception_and_line(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     toolset = make_toolset("""
@@ -416,7 +420,7 @@ async def test_failed_start_names_lifespan_error_and_line(
         ("del lifespan", "has no attribute 'lifespan'"),
     ],
 )
-async def test_invalid_lifespan_function_is_refused(
+async def test_invalid_lifespan_function_raises_lifespan_error_when_the_registry_is_entered(
     make_toolset: Make, source: str, problem: str
 ) -> None:
     toolset = make_toolset()
@@ -428,7 +432,9 @@ async def test_invalid_lifespan_function_is_refused(
     assert problem in str(failed.value)
 
 
-def test_registry_is_a_sync_context_manager_for_scripts(make_toolset: Make) -> None:
+def test_sync_with_statement_on_a_registry_opens_and_closes_the_lifespan(
+    make_toolset: Make,
+) -> None:
     toolset = make_toolset(WHERE, where=NOTHING)
     call = toolset.registry.call_tool_sync
     with toolset.registry as registry, registry:
@@ -445,7 +451,9 @@ def test_registry_is_a_sync_context_manager_for_scripts(make_toolset: Make) -> N
     assert toolset.told == ["opened", "closed"] * 2
 
 
-def test_failed_start_is_raised_in_a_script(make_toolset: Make) -> None:
+def test_sync_with_statement_on_a_registry_raises_the_error_of_a_failed_lifespan_start(
+    make_toolset: Make,
+) -> None:
     toolset = make_toolset("""
         @asynccontextmanager
         async def lifespan():
@@ -456,7 +464,7 @@ def test_failed_start_is_raised_in_a_script(make_toolset: Make) -> None:
         pass
 
 
-async def test_cancelled_entering_does_not_end_the_lifespan_for_others(
+async def test_cancelled_entering_of_a_registry_does_not_end_the_lifespan_for_others(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset(SLOW_START)

@@ -52,7 +52,10 @@ def read_page(project: Any) -> str:
     return str((project.root / "docs/tools.md").read_text(encoding="utf-8"))
 
 
-def test_generate_fills_region_and_skips_unchanged_document(project: Any) -> None:
+def test_generate_fills_a_markdown_region_and_skips_an_unchanged_document(
+    project: Any,
+) -> None:
+    """A region is the text between two `<!-- toolcast: ... -->` comments."""
     run = project.toolcast("generate")
     assert read_page(project) == FILLED
     assert run.stdout.endswith("1 document (1 written, 0 unchanged): docs/tools.md\n")
@@ -63,7 +66,9 @@ def test_generate_fills_region_and_skips_unchanged_document(project: Any) -> Non
     assert (project.root / "docs/tools.md").stat().st_mtime_ns == before.st_mtime_ns
 
 
-def test_check_reports_region_outdated_by_spec_change(project: Any) -> None:
+def test_check_reports_a_markdown_region_that_is_outdated_by_a_spec_change(
+    project: Any,
+) -> None:
     project.toolcast("generate")
     project.edit("specs/toy/note.yaml", "Store a note.", "Keep a note.")
     run = project.toolcast("check")
@@ -78,7 +83,9 @@ def test_check_reports_region_outdated_by_spec_change(project: Any) -> None:
     assert read_page(project) == FILLED.replace("Store", "Keep")
 
 
-def test_manual_edit_in_region_is_reported_and_overwritten(project: Any) -> None:
+def test_manual_edit_in_a_markdown_region_is_reported_by_check_and_overwritten(
+    project: Any,
+) -> None:
     """Edits outside the region are kept."""
     project.toolcast("generate")
     project.edit("docs/tools.md", "Store a note.", "Stores notes!")
@@ -91,7 +98,10 @@ def test_manual_edit_in_region_is_reported_and_overwritten(project: Any) -> None
     assert read_page(project) == FILLED.replace("Mine, too.", "Mine, too!")
 
 
-def test_invalid_marker_prevents_all_writes(project: Any) -> None:
+def test_generate_with_an_invalid_region_marker_in_a_document_writes_nothing(
+    project: Any,
+) -> None:
+    """Markers are the HTML comments around a region that `generate` fills."""
     project.write("docs/tools.md", PAGE + "\n\n<!-- toolcast: tool toy -->\n")
     text = read_page(project)
     run = project.toolcast("generate")
@@ -105,7 +115,9 @@ def test_invalid_marker_prevents_all_writes(project: Any) -> None:
     assert not (project.root / "generated").exists()
 
 
-def test_check_reports_document_without_region(project: Any) -> None:
+def test_check_reports_a_configured_markdown_document_without_region(
+    project: Any,
+) -> None:
     project.write("docs/tools.md", "# Mine\n")
     run = project.toolcast("check")
     assert "output/invalid-marker: the document has no region" in run.stderr
@@ -113,7 +125,7 @@ def test_check_reports_document_without_region(project: Any) -> None:
 
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 @pytest.mark.usefixtures("time_limit")
-def test_planted_special_file_is_rejected_as_document(
+def test_generate_rejects_a_special_file_as_markdown_document(
     plant: Plant, project: Any, outside: Path
 ) -> None:
     """Links, pipes, devices, folders and files without markers prevent all writes."""
@@ -132,7 +144,9 @@ def test_planted_special_file_is_rejected_as_document(
     assert not (project.root / "generated").exists()
 
 
-def test_document_below_symlink_is_rejected(project: Any, outside: Path) -> None:
+def test_generate_rejects_a_markdown_document_below_a_symbolic_link(
+    project: Any, outside: Path
+) -> None:
     (outside / "tools.md").write_text(PAGE, encoding="utf-8")
     (project.root / "docs/tools.md").unlink()
     (project.root / "docs").rmdir()
@@ -155,7 +169,9 @@ def test_document_below_symlink_is_rejected(project: Any, outside: Path) -> None
         ("docs/large.md", "is larger than 4 MiB"),
     ],
 )
-def test_check_rejects_invalid_document(name: str, message: str, project: Any) -> None:
+def test_check_rejects_a_documents_entry_that_is_generated_outside_missing_or_invalid(
+    name: str, message: str, project: Any
+) -> None:
     (project.root / "docs/latin.md").write_bytes(PAGE.encode() + b"\xe9")
     (project.root / "docs/large.md").write_bytes(b"x\n" * (2 * 1024 * 1024 + 1))
     project.edit("toolcast.yaml", "docs/tools.md", name)
@@ -167,7 +183,9 @@ def test_check_rejects_invalid_document(name: str, message: str, project: Any) -
 @pytest.mark.parametrize(
     "name", ["README", "a.py", "/a.md", "a b.md", "a.md\n", "-", "a.mdx", "C:/a.md"]
 )
-def test_documents_must_be_relative_markdown_paths(name: str, project: Any) -> None:
+def test_documents_of_toolcast_yaml_must_be_relative_markdown_paths(
+    name: str, project: Any
+) -> None:
     project.write(
         "toolcast.yaml", f"version: 1\ntoolsets: [specs/toy]\ndocuments: [{name!r}]\n"
     )
@@ -176,14 +194,14 @@ def test_documents_must_be_relative_markdown_paths(name: str, project: Any) -> N
     assert "help: Relative path of a Markdown file" in run.stderr
 
 
-def test_duplicate_document_is_rejected(project: Any) -> None:
+def test_duplicate_path_in_documents_of_toolcast_yaml_is_rejected(project: Any) -> None:
     project.edit("toolcast.yaml", "docs/tools.md", "docs/tools.md, docs/tools.md")
     run = project.toolcast("check")
     assert run.returncode == 2
     assert "has non-unique elements" in run.stderr
 
 
-def test_document_saved_during_generate_is_not_overwritten(
+def test_markdown_document_saved_during_generate_is_not_overwritten(
     project: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = FILLED + "\nSaved by an editor.\n"
@@ -201,7 +219,9 @@ def test_document_saved_during_generate_is_not_overwritten(
     assert not (project.root / "generated/toy").exists()
 
 
-def test_killed_generate_keeps_document_and_next_run_fills_it(project: Any) -> None:
+def test_killed_generate_keeps_the_markdown_document_and_the_next_run_fills_it(
+    project: Any,
+) -> None:
     """The process is killed after it writes the new file, before the replacement."""
     child = os.fork()
     if child == 0:
@@ -224,7 +244,7 @@ def test_killed_generate_keeps_document_and_next_run_fills_it(project: Any) -> N
     assert not list((project.root / "generated").glob(".toolcast-*"))
 
 
-def test_folder_replaced_by_symlink_during_generate_is_not_followed(
+def test_folder_of_a_document_replaced_by_a_symlink_during_generate_is_not_followed(
     project: Any, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (outside / "tools.md").write_text(PAGE, encoding="utf-8")
@@ -245,7 +265,9 @@ def test_folder_replaced_by_symlink_during_generate_is_not_followed(
     assert (outside / "tools.md").read_text(encoding="utf-8") == PAGE
 
 
-def test_edits_to_different_tools_merge_cleanly(make_project: MakeProject) -> None:
+def test_markdown_regions_filled_after_edits_to_different_tools_merge_without_conflict(
+    make_project: MakeProject,
+) -> None:
     tools = dict.fromkeys(("a", "b", "c"), NOTE)
     project = make_project(tools, toolset="targets: {registry: {}}\n", workspace=DOCS)
     project.write("docs/tools.md", PAGE)

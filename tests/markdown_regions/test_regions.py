@@ -54,7 +54,9 @@ def fill_with_new(data: bytes) -> bytes:
         (b"a\rOPEN\rb\x0bc\x85\n", b"a\rOPEN\rb\x0bc\x85\n"),
     ],
 )
-def test_only_text_between_markers_is_replaced(before: bytes, after: bytes) -> None:
+def test_filling_regions_replaces_only_the_text_between_their_markers(
+    before: bytes, after: bytes
+) -> None:
     """Filling the regions a second time changes nothing."""
     before, after = (
         text.replace(b"OPEN", OPEN).replace(b"CLOSE", CLOSE) for text in (before, after)
@@ -78,7 +80,7 @@ def test_only_text_between_markers_is_replaced(before: bytes, after: bytes) -> N
         (b"OPEN\n/toolcast -->\n", [(1, "the region has no closing marker")]),
     ],
 )
-def test_invalid_markers_are_reported(
+def test_find_regions_reports_invalid_markers_with_line_and_help(
     text: bytes, faults: list[tuple[int, str]]
 ) -> None:
     data = text.replace(b"OPEN", OPEN).replace(b"CLOSE", CLOSE)
@@ -88,7 +90,10 @@ def test_invalid_markers_are_reported(
 
 
 @given(st.binary(max_size=300), st.binary(max_size=300))
-def test_bytes_outside_regions_are_unchanged(before: bytes, after: bytes) -> None:
+def test_fill_regions_leaves_bytes_outside_regions_unchanged(
+    before: bytes, after: bytes
+) -> None:
+    """A region is the text between two `<!-- toolcast: ... -->` comments."""
     data = b"%s\n%s\nold\n%s\n%s" % (before, OPEN, CLOSE, after)
     regions, _ = find_regions("a.md", data)
     text = fill_regions(data, regions, ["new"] * len(regions))
@@ -97,7 +102,7 @@ def test_bytes_outside_regions_are_unchanged(before: bytes, after: bytes) -> Non
     assert text == data
 
 
-def test_large_document_reports_each_line_with_invalid_marker() -> None:
+def test_find_regions_reports_each_of_50_001_lines_with_an_invalid_marker() -> None:
     data = (OPEN + b"\n") * 50_000 + b"<!-- toolcast:" * 50_000
     regions, faults = find_regions("a.md", data)
     assert (len(regions), len(faults)) == (0, 50_001)

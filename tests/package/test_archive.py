@@ -46,7 +46,9 @@ def project(make_package_project: Callable[..., Project]) -> Project:
     return project
 
 
-def test_archive_contains_only_required_files(project: Project) -> None:
+def test_archive_of_toolcast_package_contains_only_files_that_the_server_needs(
+    project: Project,
+) -> None:
     for path in (
         "notes.txt",
         ".env",
@@ -95,7 +97,7 @@ def test_pyproject_in_a_packaged_archive_has_only_name_version_and_dependencies(
     }
 
 
-def test_requirement_strings_are_unchanged(
+def test_dependencies_in_the_pyproject_of_a_packaged_archive_equal_the_projects(
     make_package_project: Callable[..., Project],
 ) -> None:
     requirement = (
@@ -113,7 +115,9 @@ def test_requirement_strings_are_unchanged(
     assert packaged["dependencies"] == own["project"]["dependencies"]
 
 
-def test_equal_files_make_equal_archives(project: Project, tmp_path: Path) -> None:
+def test_toolcast_package_makes_byte_equal_archives_of_equal_files(
+    project: Project, tmp_path: Path
+) -> None:
     output = package_project(project.root).stdout
     first = (project.root / ARCHIVE).read_bytes()
     assert output.splitlines()[-1] == f"sha256 {hashlib.sha256(first).hexdigest()}"
@@ -137,7 +141,7 @@ def test_equal_files_make_equal_archives(project: Project, tmp_path: Path) -> No
         assert zip_file.infolist()[0].filename == "manifest.json"
 
 
-def test_files_below_src_are_importable_in_the_archive(
+def test_handlers_below_src_are_importable_in_a_packaged_archive(
     make_package_project: Callable[..., Project],
 ) -> None:
     project = make_package_project(
@@ -158,7 +162,7 @@ def test_files_below_src_are_importable_in_the_archive(
     assert b'"acme/generated/toy/mcp_server.py"' in files["manifest.json"]
 
 
-def test_handlers_can_be_a_single_module(
+def test_toolcast_package_includes_handlers_that_are_a_single_module(
     make_package_project: Callable[..., Project],
 ) -> None:
     project = make_package_project()
@@ -169,7 +173,7 @@ def test_handlers_can_be_a_single_module(
     assert read_archive(project.root)["handlers.py"].decode() == HANDLERS
 
 
-def test_hidden_files_are_skipped_and_reported(project: Project) -> None:
+def test_toolcast_package_skips_and_reports_hidden_files(project: Project) -> None:
     project.write("handlers/.env", "TOKEN=x\n")
     project.write("handlers/.aws/credentials", "x\n")
     process = package_project(project.root)
@@ -214,7 +218,9 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("name", SECRETS)
-def test_package_refuses_secret_file_names(project: Project, name: str) -> None:
+def test_toolcast_package_refuses_file_names_of_secrets_unless_allowed_by_an_option(
+    project: Project, name: str
+) -> None:
     project.write(f"handlers/{name}", "x\n")
     process = package_project(project.root)
     assert process.returncode == 2
@@ -229,14 +235,16 @@ def test_package_refuses_secret_file_names(project: Project, name: str) -> None:
     "name",
     ["token_count.py", "keyboard.csv", "tokenizer/a.txt", "monkeys.txt", "keystone.md"],
 )
-def test_package_accepts_words_that_contain_a_secret_word(
+def test_toolcast_package_accepts_file_names_with_words_that_contain_a_secret_word(
     project: Project, name: str
 ) -> None:
     project.write(f"handlers/{name}", "x\n")
     assert f"handlers/{name}" in read_archive(project.root)
 
 
-def test_package_contains_only_tracked_files(project: Project) -> None:
+def test_toolcast_package_skips_files_untracked_by_git_without_an_option(
+    project: Project,
+) -> None:
     track(project.root)
     for name in ("notes.txt", "drafts/a.txt", "drafts/b.txt"):
         project.write(f"handlers/{name}", "x\n")
@@ -254,7 +262,9 @@ def test_package_contains_only_tracked_files(project: Project) -> None:
         assert "handlers/drafts/b.txt" in zip_file.namelist()
 
 
-def test_package_refuses_files_that_differ_from_the_index(project: Project) -> None:
+def test_toolcast_package_refuses_files_that_differ_from_the_git_index_without_an_option(
+    project: Project,
+) -> None:
     track(project.root)
     project.write("handlers/toy.py", HANDLERS + "# More.\n")
     project.write("README.md", "# Other\n")
@@ -266,7 +276,9 @@ def test_package_refuses_files_that_differ_from_the_index(project: Project) -> N
     assert b"# More." in (project.root / ARCHIVE).read_bytes()
 
 
-def test_package_without_git_needs_an_option(project: Project) -> None:
+def test_toolcast_package_outside_a_git_repository_requires_include_untracked(
+    project: Project,
+) -> None:
     shutil.rmtree(project.root / ".git")
     process = toolcast(project.root, "package")
     assert process.returncode == 2 and "pass `--include-untracked`" in process.stderr
@@ -275,7 +287,9 @@ def test_package_without_git_needs_an_option(project: Project) -> None:
     assert "added the untracked handlers/toy.py\n" in process.stderr
 
 
-def test_package_list_prints_files_and_writes_nothing(project: Project) -> None:
+def test_toolcast_package_list_prints_the_archives_files_and_writes_nothing(
+    project: Project,
+) -> None:
     process = package_project(project.root, "--list")
     assert process.returncode == 0
     names = [line.split()[-1] for line in process.stdout.splitlines()]
@@ -298,7 +312,7 @@ def test_package_list_prints_files_and_writes_nothing(project: Project) -> None:
         b"DATA/x.csv",
     ],
 )
-def test_file_names_invalid_on_other_systems_are_refused(
+def test_toolcast_package_refuses_file_names_that_are_invalid_on_other_systems(
     project: Project, name: bytes
 ) -> None:
     """On Windows, such a file has another path, replaces another file or cannot be created."""
@@ -312,7 +326,9 @@ def test_file_names_invalid_on_other_systems_are_refused(
     assert not (project.root / "dist").exists()
 
 
-def test_portable_file_names_are_unchanged(project: Project) -> None:
+def test_toolcast_package_includes_files_with_portable_names_unchanged(
+    project: Project,
+) -> None:
     names = [
         "a b.csv",
         "\u00fcn\u00ef/\u65e5\u672c.csv",
@@ -330,7 +346,7 @@ def test_portable_file_names_are_unchanged(project: Project) -> None:
     "place", ["handlers/link", "handlers/data", "README.md", "handlers"]
 )
 @pytest.mark.parametrize("kind", ["link", "link to a folder", "pipe"])
-def test_links_and_pipes_are_refused(
+def test_toolcast_package_refuses_symbolic_links_and_pipes(
     project: Project, outside: Path, place: str, kind: str, time_limit: None
 ) -> None:
     target = project.root / place
@@ -349,7 +365,7 @@ def test_links_and_pipes_are_refused(
     assert not (project.root / "dist").exists()
 
 
-def test_archives_above_the_size_limit_are_refused(
+def test_toolcast_package_refuses_archives_above_the_size_limit(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(package, "_MAX_ARCHIVE_BYTES", 1 << 20)
@@ -359,7 +375,9 @@ def test_archives_above_the_size_limit_are_refused(
     assert "more than 1 MiB" in process.stderr
 
 
-def test_package_refuses_outdated_outputs(project: Project) -> None:
+def test_toolcast_package_refuses_outdated_generated_files_and_invalid_specs(
+    project: Project,
+) -> None:
     project.edit("specs/toy/ping.yaml", "Answer with pong.", "Answer.")
     process = package_project(project.root)
     assert process.returncode == 1
@@ -373,7 +391,7 @@ def test_package_refuses_outdated_outputs(project: Project) -> None:
     assert not (project.root / "dist").exists()
 
 
-def test_output_path_must_not_contain_other_files(
+def test_toolcast_package_refuses_an_output_path_that_is_a_folder_or_another_file(
     project: Project, outside: Path
 ) -> None:
     other_file = project.write("notes.txt", "mine\n")
@@ -398,7 +416,9 @@ def test_output_path_must_not_contain_other_files(
     assert "dist: a symbolic link is not followed here" in process.stderr
 
 
-def test_toolset_argument_selects_a_toolset_with_the_target(project: Project) -> None:
+def test_toolset_argument_of_toolcast_package_must_name_a_toolset_with_a_package_target(
+    project: Project,
+) -> None:
     for name, targets in (("other", "package: {namespace: a.b}"), ("plain", "mcp: {}")):
         text = f"name: {name}\ntitle: T\nhandlers: handlers\ntargets: {{{targets}}}\n"
         project.write(f"specs/{name}/toolset.yaml", text)
@@ -426,7 +446,9 @@ OTHER = (
 )
 
 
-def test_package_removes_temporary_files_after_killed_runs(project: Project) -> None:
+def test_toolcast_package_removes_temporary_files_of_killed_runs(
+    project: Project,
+) -> None:
     leftover = project.write(f"dist/.toolcast-{'0a' * 8}.tmp", "half")
     own = project.write("dist/.toolcast-notes.tmp", "mine")
     read_archive(project.root)

@@ -37,7 +37,7 @@ SECRET = f"ghp_{'a' * 30}"
         ("toy.mcp_server", "other.mcp_server", "target/package-command: "),
     ],
 )  # fmt: skip
-def test_invalid_pyproject_fields_are_reported_with_position(
+def test_package_target_reports_invalid_pyproject_fields_with_position(
     make_package_project: Callable[..., Project], old: str, new: str, message: str
 ) -> None:
     project = make_package_project(pyproject=PYPROJECT.replace(old, new))
@@ -77,7 +77,7 @@ def test_invalid_pyproject_fields_are_reported_with_position(
         (TARGET, None),
     ],
 )  # fmt: skip
-def test_invalid_target_settings_are_reported(
+def test_invalid_settings_of_the_package_target_are_reported_without_secrets(
     make_package_project: Callable[..., Project], toolset: str, message: str | None
 ) -> None:
     project = make_package_project(toolset=toolset)
@@ -90,7 +90,7 @@ def test_invalid_target_settings_are_reported(
     ("name", "message"),
     [("claude_tools", "is reserved for Anthropic's own plugins"), ("toy__", None)],
 )
-def test_toolset_names_reserved_by_clients_are_reported(
+def test_package_target_reports_toolset_names_that_are_reserved_by_clients(
     make_package_project: Callable[..., Project], name: str, message: str | None
 ) -> None:
     project = make_package_project()
@@ -113,7 +113,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_pyproject_files_are_reported_without_traceback(
+def test_package_target_reports_hostile_pyproject_files_without_traceback(
     make_package_project: Callable[..., Project], data: bytes, time_limit: None
 ) -> None:
     project = make_package_project()
@@ -128,7 +128,7 @@ def test_hostile_pyproject_files_are_reported_without_traceback(
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder", "nothing"])
-def test_pyproject_that_is_no_regular_file_is_not_read(
+def test_package_target_does_not_read_a_pyproject_that_is_no_regular_file(
     make_package_project: Callable[..., Project], kind: str, time_limit: None
 ) -> None:
     project = make_package_project()
@@ -147,7 +147,7 @@ def test_pyproject_that_is_no_regular_file_is_not_read(
     )
 
 
-def test_hostile_project_names_and_versions_are_refused(
+def test_package_target_refuses_hostile_project_names_and_versions(
     make_package_project: Callable[..., Project],
 ) -> None:
     """Values that end a JSON string, or that a program reads as options, are refused."""

@@ -56,7 +56,7 @@ def generate_manifests(project: Project) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", SCHEMA_FILES)
 @pytest.mark.parametrize("toolset", [TARGET, FULL], ids=["small", "full"])
-def test_manifest_is_valid_under_its_official_schema(
+def test_package_manifest_is_valid_under_its_official_schema(
     make_package_project: Callable[..., Project], toolset: str, name: str
 ) -> None:
     manifests = generate_manifests(make_package_project({"throw": OTHER}, toolset))
@@ -66,7 +66,7 @@ def test_manifest_is_valid_under_its_official_schema(
     assert [error.message for error in validator.iter_errors(manifests[name])] == []
 
 
-def test_manifests_contain_the_same_project_metadata(
+def test_package_manifests_contain_the_same_project_metadata(
     make_package_project: Callable[..., Project],
 ) -> None:
     manifests = generate_manifests(make_package_project())
@@ -94,7 +94,7 @@ def test_manifests_contain_the_same_project_metadata(
     ]
 
 
-def test_files_in_the_working_folder_do_not_affect_the_server(
+def test_modules_in_the_working_folder_do_not_affect_a_packaged_server(
     make_package_project: Callable[..., Project], tmp_path: Path
 ) -> None:
     """A working folder with modules of the same names does not replace the server's modules."""
@@ -122,7 +122,7 @@ def test_files_in_the_working_folder_do_not_affect_the_server(
     assert "of the folder" not in process.stderr
 
 
-def test_server_version_is_the_package_version(
+def test_version_of_a_packaged_mcp_server_is_the_version_in_pyproject(
     make_package_project: Callable[..., Project],
 ) -> None:
     project = make_package_project()
@@ -143,7 +143,7 @@ def test_server_version_is_the_package_version(
     } == {"1.3.0"}
 
 
-def test_environment_variables_are_declared_and_secrets_marked(
+def test_package_manifests_declare_environment_variables_and_mark_secrets(
     make_package_project: Callable[..., Project],
 ) -> None:
     manifests = generate_manifests(make_package_project(toolset=FULL))
@@ -181,7 +181,7 @@ def test_environment_variables_are_declared_and_secrets_marked(
     assert "env" not in manifests["mcp.json"]["mcpServers"]["toy"]
 
 
-def test_variables_for_unused_external_servers_are_not_declared(
+def test_package_manifest_declares_no_variables_of_unused_external_servers(
     make_package_project: Callable[..., Project],
 ) -> None:
     toolset = FULL.replace("external: true", "external: false")
@@ -192,7 +192,7 @@ def test_variables_for_unused_external_servers_are_not_declared(
     assert names == ["TOY_SORT_KEY", "TOY_TOKEN", "TOY_URL"]
 
 
-def test_manifest_lists_the_tools_offered_over_stdio(
+def test_package_manifest_lists_exactly_the_tools_offered_over_stdio(
     make_package_project: Callable[..., Project],
 ) -> None:
     assert generate_manifests(make_package_project({"throw": OTHER}))["manifest.json"][
@@ -215,7 +215,7 @@ def test_manifest_lists_the_tools_offered_over_stdio(
     ]
 
 
-def test_changed_tool_changes_only_its_own_lines(
+def test_changed_tool_changes_only_its_own_line_of_the_package_manifest(
     make_package_project: Callable[..., Project],
 ) -> None:
     project = make_package_project({"throw": OTHER})
@@ -230,7 +230,7 @@ def test_changed_tool_changes_only_its_own_lines(
     assert changed == ['    {"name": "ping", "description": "Answer."},']
 
 
-def test_manifests_are_removed_with_the_target(
+def test_package_manifests_are_removed_with_the_package_target(
     make_package_project: Callable[..., Project],
 ) -> None:
     """A member marks generated manifests; mcp.json has none, so it counts as foreign."""
@@ -259,7 +259,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_hostile_texts_change_no_command_or_variable(
+def test_hostile_texts_change_no_command_or_variable_of_package_manifests(
     make_package_project: Callable[..., Project], text: str
 ) -> None:
     """Commands, arguments and variable names are equal to those for harmless texts."""
@@ -288,7 +288,7 @@ def _remove_texts(value: Any, key: str = "") -> Any:
     return "" if key in text_keys or (key == "name" and value != "toy") else value
 
 
-def test_example_in_the_documentation_generates_manifests(
+def test_documented_example_of_the_package_target_generates_manifests_with_its_settings(
     make_package_project: Callable[..., Project],
 ) -> None:
     """The toolset in docs/targets/package.md."""

@@ -30,7 +30,7 @@ def run_mcpb(*words: str | Path) -> str:
     return process.stdout + process.stderr
 
 
-def test_official_program_unpacks_and_validates_the_archive(
+def test_official_mcpb_program_unpacks_and_validates_the_archive_of_toolcast_package(
     make_package_project: Callable[..., Project], tmp_path: Path
 ) -> None:
     project = make_package_project(toolset=FULL)

@@ -1,4 +1,4 @@
-"""Contents, versions and requirements of the wheels and source archives."""
+"""Contents, versions and requirements of Toolcast's own wheels and source archives."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_contents(wheel: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_source_archive_builds_the_same_wheel(
+def test_source_archives_of_toolcast_distributions_build_the_same_wheels(
     name: str, wheels: dict[str, Path], tmp_path: Path
 ) -> None:
     archive = build(FOLDERS[name], tmp_path, "sdist")
@@ -52,7 +52,7 @@ def test_source_archive_builds_the_same_wheel(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_wheel_contains_one_typed_package_and_a_license(
+def test_wheel_of_a_toolcast_distribution_has_one_typed_package_and_a_license(
     name: str, wheels: dict[str, Path]
 ) -> None:
     package = name.replace("-", "_")
@@ -63,7 +63,9 @@ def test_wheel_contains_one_typed_package_and_a_license(
         assert any(path.endswith("licenses/LICENSE") for path in archive.namelist())
 
 
-def test_runtime_wheel_contains_spec_fields(wheels: dict[str, Path]) -> None:
+def test_wheel_of_toolcast_runtime_contains_spec_fields_json(
+    wheels: dict[str, Path],
+) -> None:
     folder = ROOT / "runtime"
     data = {
         file.relative_to(folder).as_posix(): file.read_bytes()
@@ -101,7 +103,9 @@ def test_toolcast_wheel_contains_its_templates_and_language_files(
 
 
 @pytest.mark.slow
-def test_generator_runs_from_its_wheel(wheels: dict[str, Path], tmp_path: Path) -> None:
+def test_toolcast_installed_from_its_wheel_initializes_and_generates_a_project(
+    wheels: dict[str, Path], tmp_path: Path
+) -> None:
     """Templates, schemas and the parts of the catalog page are read from the wheel."""
     installed = [wheels["toolcast"], wheels["toolcast-runtime"]]
     environment = make_environment(tmp_path / "environment", installed, ["toolcast"])
@@ -130,7 +134,9 @@ def list_own_requirements(metadata: Message) -> list[str]:
     ]
 
 
-def test_wheels_have_one_version_and_pin_each_other(wheels: dict[str, Path]) -> None:
+def test_wheels_of_toolcast_distributions_have_one_version_and_pin_each_other(
+    wheels: dict[str, Path],
+) -> None:
     metadata = {name: read_metadata(wheel) for name, wheel in wheels.items()}
     assert {str(fields["Version"]) for fields in metadata.values()} == {__version__}
     assert list_own_requirements(metadata["toolcast-runtime"]) == []
@@ -143,7 +149,9 @@ def test_wheels_have_one_version_and_pin_each_other(wheels: dict[str, Path]) -> 
     ]
 
 
-def test_version_edit_changes_every_version_and_pin(tmp_path: Path) -> None:
+def test_edit_of_the_runtime_version_changes_the_versions_and_pins_of_all_distributions(
+    tmp_path: Path,
+) -> None:
     """A release edits only `__version__` of the runtime."""
     version = Path("runtime/toolcast_runtime/__init__.py")
     for folder in map(Path, (".", "runtime", "letta")):
@@ -171,7 +179,9 @@ def test_version_edit_changes_every_version_and_pin(tmp_path: Path) -> None:
     assert {"toolcast-runtime[mcp]==7.8.9", "toolcast==7.8.9"} <= {*required["letta"]}
 
 
-def test_documented_ranges_match_the_current_minor_version() -> None:
+def test_documented_version_ranges_of_toolcast_match_the_current_minor_version() -> (
+    None
+):
     """Each new minor version requires an edit of the documented ranges."""
     pattern = r"toolcast(?:-runtime|-letta)?(?:\[[\w,]+\])?(>=[\d.]+,<[\d.]+)"
     files = [ROOT / "action.yml", *ROOT.glob("docs/**/*.md")]
@@ -188,7 +198,7 @@ def test_documented_ranges_match_the_current_minor_version() -> None:
     assert {entry for entry in found if entry[1] != expected} == set()
 
 
-def test_runtime_has_extras_and_two_dependencies() -> None:
+def test_toolcast_runtime_declares_its_extras_and_exactly_two_dependencies() -> None:
     settings = tomllib.loads((ROOT / "runtime/pyproject.toml").read_text("utf-8"))
     project = settings["project"]
     assert {"mcp", "langchain", "cli", "router", "testing"} <= set(
@@ -200,7 +210,9 @@ def test_runtime_has_extras_and_two_dependencies() -> None:
     ]
 
 
-def test_projects_pin_no_version_and_configure_no_index() -> None:
+def test_pyproject_files_of_toolcast_pin_no_version_and_configure_no_package_index() -> (
+    None
+):
     # `hatch_build.py` adds the pins between the three distributions.
     for file in ("pyproject.toml", "runtime/pyproject.toml", "letta/pyproject.toml"):
         text = (ROOT / file).read_text(encoding="utf-8")

@@ -48,7 +48,7 @@ def run_shell(line: str, folder: Path) -> str:
 @pytest.mark.parametrize(
     ("origin", "version"), [("checkout", "oldest"), ("wheels", "newest")]
 )
-def test_printed_next_steps_succeed_without_warnings(
+def test_next_steps_printed_by_toolcast_init_succeed_without_warnings(
     origin: str,
     version: str,
     pythons: dict[str, str],
@@ -82,7 +82,7 @@ def test_printed_next_steps_succeed_without_warnings(
     assert set(re.findall(r"warning: (\S+):", output)) == {"prompt/todo"}, output
 
 
-def test_generated_workflow_commands_pass_in_a_fresh_clone(
+def test_commands_of_the_generated_github_workflow_pass_in_a_fresh_clone(
     pythons: dict[str, str], tmp_path: Path
 ) -> None:
     """A clone has only committed files, as on GitHub, and its tree stays clean.
@@ -110,7 +110,7 @@ def test_generated_workflow_commands_pass_in_a_fresh_clone(
     assert not run_shell("git status --porcelain", clone)
 
 
-def test_black_requirement_accepts_releases_from_four_years() -> None:
+def test_black_requirement_of_toolcast_accepts_releases_from_four_years() -> None:
     """Projects can keep the version of black that they already use."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     hook = settings["tool"]["hatch"]["metadata"]["hooks"]["custom"]
@@ -120,7 +120,7 @@ def test_black_requirement_accepts_releases_from_four_years() -> None:
         assert Requirement(black).specifier.contains(version)
 
 
-def test_runtime_installed_by_pip_serves_without_the_generator(
+def test_toolcast_runtime_installed_by_pip_serves_tools_without_the_generator(
     tmp_path: Path, wheels: dict[str, Path], demo_project: Path
 ) -> None:
     """All dependencies are installed by pip; no package of the test environment is used."""

@@ -46,7 +46,7 @@ def unpacked_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-async def test_archive_server_lists_and_calls_tools(
+async def test_server_from_an_unpacked_package_archive_lists_and_calls_tools(
     unpacked_archive: Path, wheels: dict[str, Path], tmp_path: Path
 ) -> None:
     """`uv` runs the command of the manifest; the official SDK connects over stdio."""

@@ -26,14 +26,16 @@ def environment(
     return make_environment(root / "venv", installed, ["toolcast", "pytest"])
 
 
-def test_plugin_passes_its_tests(environment: Environment, tmp_path: Path) -> None:
+def test_example_plugin_installed_from_its_wheel_passes_its_tests(
+    environment: Environment, tmp_path: Path
+) -> None:
     """Only its tests are copied, so the plugin is imported from the wheel."""
     shutil.copytree(PLUGIN / "tests", tmp_path / "tests")
     result = environment.run("-m", "pytest", "-q", cwd=tmp_path)
     assert "5 passed" in result.stdout
 
 
-def test_listed_plugin_adds_fields_a_rule_and_a_target(
+def test_example_plugin_adds_fields_a_rule_and_a_target_only_if_the_project_lists_it(
     environment: Environment, demo_project: Path, tmp_path: Path
 ) -> None:
     root = tmp_path / "project"

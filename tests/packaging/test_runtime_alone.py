@@ -54,20 +54,22 @@ def call_server(environment: Environment, folder: Path, package: str) -> dict[in
 @pytest.mark.parametrize(
     "module", ["toolcast", "jinja2", "markupsafe", "black", "yaml", "langchain_core"]
 )
-def test_generator_dependency_cannot_be_imported(
+def test_environment_with_only_the_runtime_has_no_generator_dependencies(
     production: Environment, demo_project: Path, module: str
 ) -> None:
     result = production.run("-c", f"import {module}", cwd=demo_project, expect=1)
     assert f"No module named '{module}'" in result.stderr
 
 
-def test_server_lists_and_calls(production: Environment, demo_project: Path) -> None:
+def test_generated_mcp_server_lists_and_calls_tools_with_only_the_runtime_installed(
+    production: Environment, demo_project: Path
+) -> None:
     results = call_server(production, demo_project, "generated.demo")
     assert [tool["name"] for tool in results[2]["tools"]] == ["count_words"]
     assert results[3]["structuredContent"]["words"] == 2
 
 
-def test_target_without_its_extra_reports_the_extra(
+def test_langchain_module_without_the_runtime_extra_fails_with_the_name_of_the_extra(
     production: Environment, demo_project: Path
 ) -> None:
     code = "import generated.demo.langchain_tools as m; m.get_langchain_tools()"
@@ -76,7 +78,7 @@ def test_target_without_its_extra_reports_the_extra(
 
 
 @pytest.mark.slow
-def test_project_wheel_serves_its_tools_from_any_folder(
+def test_wheel_of_a_generated_project_serves_its_tools_from_any_folder(
     production: Environment,
     wheels: dict[str, Path],
     demo_project: Path,
@@ -98,7 +100,7 @@ def test_project_wheel_serves_its_tools_from_any_folder(
 
 
 @pytest.mark.slow
-def test_core_package_calls_tool_without_other_packages(
+def test_runtime_core_package_lists_and_calls_a_tool_without_other_runtime_packages(
     wheels: dict[str, Path], demo_project: Path, tmp_path: Path
 ) -> None:
     """A call succeeds after all packages of the runtime except `core` are deleted."""

@@ -1,4 +1,4 @@
-"""Commands without the optional package black."""
+"""Commands succeed, or name the install command, without the optional package black."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ main()
 
 
 @pytest.mark.slow
-def test_generate_and_check_run_without_black(project_copy: Project) -> None:
+def test_generate_and_check_succeed_without_the_black_package(
+    project_copy: Project,
+) -> None:
     for command in ("generate", "check"):
         process = project_copy.run("-c", WITHOUT_BLACK, command)
         assert process.returncode == 0, process.stdout + process.stderr
 
 
-def test_format_python_without_black_raises_with_install_command(
+def test_format_python_without_black_raises_template_error_with_install_command(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "black", None)

@@ -108,7 +108,7 @@ def _is_constant(node: ast.expr, tree: ast.Module) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def test_no_module_outside_the_encoders_creates_code() -> None:
+def test_no_generator_module_outside_the_encoders_creates_code_objects() -> None:
     assert_none(
         f"{file.parent.name}/{file.name}: {violation}"
         for file in OTHER_FILES
@@ -140,7 +140,10 @@ def test_no_module_outside_the_encoders_creates_code() -> None:
         "WORDS = tool.summary\nx = interpolate(WORDS)",
     ],
 )
-def test_source_that_could_create_code_is_a_violation(text: str) -> None:
+def test_source_check_reports_python_that_could_create_code_outside_the_encoders(
+    text: str,
+) -> None:
+    """`Code` is a string type for text that an encoder made safe for a file format."""
     assert list(find_violations(ast.parse(text)))
 
 
@@ -154,11 +157,14 @@ def test_source_that_could_create_code_is_a_violation(text: str) -> None:
         "NOTE = 'words'\nx = interpolate(NOTE)\ny = interpolate('a {}', encode_inline(tool.summary))",
     ],
 )
-def test_code_as_type_and_encoder_calls_are_no_violation(text: str) -> None:
+def test_source_check_accepts_code_as_a_type_and_calls_of_encoders(text: str) -> None:
     assert list(find_violations(ast.parse(text))) == []
 
 
-def test_creating_code_outside_the_encoders_raises() -> None:
+def test_creating_a_code_object_outside_the_encoders_raises_unencoded_text_error() -> (
+    None
+):
+    """`Code` is a string type for text that an encoder made safe for a file format."""
     with pytest.raises(UnencodedTextError, match="only encoders may create it"):
         Code("text")
     with pytest.raises(UnencodedTextError):
@@ -170,12 +176,14 @@ def test_creating_code_outside_the_encoders_raises() -> None:
             interpolate("{}", text)  # type: ignore[arg-type]
 
 
-def test_translate_cannot_insert_plain_text_into_code() -> None:
+def test_translate_on_a_code_object_raises_unencoded_text_error() -> None:
     with pytest.raises(UnencodedTextError):
         encode_inline("x").translate({ord("x"): '"""'})
 
 
-def test_module_with_a_name_similar_to_markupsafe_cannot_create_code() -> None:
+def test_module_named_similarly_to_markupsafe_or_the_encoders_cannot_create_code() -> (
+    None
+):
     for name in ("markupsafe_more", "markupsafe2.inner", "toolcast.encoders_too"):
         with pytest.raises(UnencodedTextError):
             eval("Code('text')", {"__name__": name, "__package__": name, "Code": Code})

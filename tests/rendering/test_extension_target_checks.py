@@ -232,7 +232,7 @@ def generate_with_target(
 
 
 @pytest.mark.parametrize("name", BYPASSING_TARGETS)
-def test_target_that_bypasses_the_encoders_generates_no_files(
+def test_extension_target_that_bypasses_the_encoders_generates_no_files(
     name: str, generate_with_target: Callable[[RenderFunction, str], Any]
 ) -> None:
     """There is exactly one finding, which names the target or its template."""
@@ -263,7 +263,7 @@ def test_target_that_bypasses_the_encoders_generates_no_files(
         ),
     ],
 )
-def test_target_that_uses_encoders_and_shapes_generates_its_file(
+def test_extension_target_that_uses_encoders_and_shapes_generates_its_file(
     render: RenderFunction, generate_with_target: Callable[[RenderFunction, str], Any]
 ) -> None:
     result = generate_with_target(render, INJECTION)

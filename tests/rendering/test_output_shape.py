@@ -1,4 +1,4 @@
-"""Check of rendered files against the shapes that their views declare."""
+"""Rendered files are refused if they differ from the shapes that their views declare."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ parameters: {type: object}
 """
 
 
-def test_defective_string_encoder_generates_no_files(
+def test_generate_with_a_defective_string_encoder_writes_no_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The unescaped text changes the keys of the JSON file, which is a finding."""
@@ -57,7 +57,10 @@ def test_defective_string_encoder_generates_no_files(
         '"""d"""\ntry:\n    import os\nfinally:\n    pass\n',
     ],
 )
-def test_python_with_undeclared_statements_is_refused(text: str) -> None:
+def test_python_shape_refuses_rendered_python_with_undeclared_statements(
+    text: str,
+) -> None:
+    """A shape declares the top-level statements that a rendered file may contain."""
     with pytest.raises(OutputShapeError):
         verify_shape("t", text.encode(), PythonShape(("docstring",)))
 
@@ -72,14 +75,14 @@ def test_python_with_undeclared_statements_is_refused(text: str) -> None:
         "x()",
     ],
 )
-def test_python_block_with_other_imports_or_calls_is_refused(body: str) -> None:
+def test_python_shape_refuses_undeclared_imports_or_calls_in_a_block(body: str) -> None:
     """Blocks may import a single name without `as` and call only declared functions."""
     text = f"if A:\n    {body}\n"
     with pytest.raises(OutputShapeError):
         verify_shape("t", text.encode(), PythonShape(("if A",), frozenset(["y"])))
 
 
-def test_python_with_only_declared_statements_is_accepted() -> None:
+def test_python_shape_accepts_rendered_python_with_only_declared_statements() -> None:
     text = '"""d"""\nfrom .a import b\n\nX = f(1)\nif TYPE_CHECKING:\n    from a import c\n'
     shape = PythonShape(
         ("docstring", "from .a", "X =", "if TYPE_CHECKING"), frozenset(["f"])
@@ -98,14 +101,15 @@ def test_python_with_only_declared_statements_is_accepted() -> None:
         ("text\n", "missing"),
     ],
 )
-def test_markdown_with_undeclared_headings_or_an_open_fence_is_refused(
+def test_markdown_shape_refuses_undeclared_headings_and_open_code_fences(
     text: str, problem: str
 ) -> None:
+    """A shape declares the headings that a rendered file may contain."""
     with pytest.raises(OutputShapeError, match=problem):
         verify_shape("t", text.encode(), MarkdownShape(("## A",)))
 
 
-def test_heading_inside_a_code_fence_is_not_a_heading() -> None:
+def test_markdown_shape_ignores_headings_inside_a_code_fence() -> None:
     text = "## A\n\n~~~\n## not one\n~~~\n"
     verify_shape("t", text.encode(), MarkdownShape(("## A",)))
 
@@ -121,7 +125,10 @@ def test_heading_inside_a_code_fence_is_not_a_heading() -> None:
         ("[" * 100_000, "not JSON"),
     ],
 )
-def test_json_with_undeclared_keys_is_refused(text: str, problem: str) -> None:
+def test_json_shape_refuses_rendered_json_with_undeclared_keys(
+    text: str, problem: str
+) -> None:
+    """A shape declares the keys that a rendered JSON file may contain."""
     with pytest.raises(OutputShapeError, match=problem):
         verify_shape("t", text.encode(), JsonShape(("a",)))
 
@@ -129,20 +136,20 @@ def test_json_with_undeclared_keys_is_refused(text: str, problem: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "a\n", "a\nb\nc\n", "a\nb", "a\x0bb\n", "a\u2028b\n"]
 )
-def test_plain_text_with_wrong_line_count_is_refused(text: str) -> None:
+def test_text_shape_refuses_rendered_text_with_another_line_count(text: str) -> None:
     """Control characters and Unicode line separators are refused too."""
     with pytest.raises(OutputShapeError):
         verify_shape("t", text.encode(), TextShape(2))
 
 
-def test_json_and_plain_text_with_declared_shape_are_accepted() -> None:
+def test_json_shape_and_text_shape_accept_declared_keys_and_line_counts() -> None:
     verify_shape("t", b'{"a": {"b": 1}}', JsonShape(("a",)))
     verify_shape("t", b"a\nb\n", TextShape(2))
     verify_shape("t", b"", TextShape(0))
 
 
 @pytest.mark.parametrize("shape", [None, (), "docstring", ("docstring",), PythonShape])
-def test_view_without_a_shape_object_is_refused(shape: object) -> None:
+def test_verify_shape_refuses_a_view_without_a_shape_object(shape: object) -> None:
     with pytest.raises(OutputShapeError, match="the view has no `shape`"):
         verify_shape("t", b"", shape)
 
@@ -159,11 +166,13 @@ def test_view_without_a_shape_object_is_refused(shape: object) -> None:
         ("Makefile", TextShape),
     ],
 )
-def test_shape_type_depends_on_file_suffix(path: str, shape_type: type[Shape]) -> None:
+def test_shape_type_of_a_rendered_file_depends_on_its_suffix(
+    path: str, shape_type: type[Shape]
+) -> None:
     assert get_shape_type(path) is shape_type
 
 
-def test_project_template_text_is_accepted_in_its_output() -> None:
+def test_shape_check_accepts_text_of_a_project_template_in_its_output() -> None:
     """The view's shape describes the built-in template; other text is still refused."""
     known = frozenset(["of", "our", "house", "os", "getcwd", "import", "from"])
     markdown = MarkdownShape(("## A",))

@@ -36,7 +36,9 @@ def run_templates(project: Project, *arguments: str, code: int = 0) -> str:
     return process.stdout if code == 0 else process.stderr
 
 
-def test_copied_template_is_used_and_listed_as_yours(project: Project) -> None:
+def test_template_copied_by_toolcast_templates_is_used_and_listed_as_yours(
+    project: Project,
+) -> None:
     """The copy's first line has a hash, by which a copy of another version is listed."""
     before = (project.root / "toolcast.yaml").read_text()
     assert run_templates(project, PREAMBLE, "--copy") == (
@@ -71,7 +73,9 @@ def test_copied_template_is_used_and_listed_as_yours(project: Project) -> None:
     assert "yours, copied from another version\n" in run_templates(project)
 
 
-def test_target_copy_is_refused_if_a_template_exists(project: Project) -> None:
+def test_toolcast_templates_refuses_to_copy_a_target_if_one_template_exists(
+    project: Project,
+) -> None:
     """Without an existing template, all templates of the target are written."""
     mine = project.root / "templates" / PREAMBLE
     mine.parent.mkdir(parents=True)
@@ -103,7 +107,7 @@ def test_target_copy_is_refused_if_a_template_exists(project: Project) -> None:
         (["\x1b[31m", "--copy"], "\\x1b[31m"),
     ],
 )
-def test_wrong_template_name_or_options_exit_with_code_2(
+def test_toolcast_templates_with_wrong_name_or_options_exits_with_2_and_writes_nothing(
     project: Project, arguments: list[str], message: str
 ) -> None:
     assert message in run_templates(project, *arguments, code=2)
@@ -130,7 +134,7 @@ def test_unsafe_names_and_links_in_the_templates_folder_are_escaped_or_refused(
     assert "the template is a symbolic link out of its folder" in check.stderr
 
 
-def test_copy_into_a_templates_folder_that_is_a_symbolic_link_is_refused(
+def test_toolcast_templates_refuses_to_copy_into_a_folder_that_is_a_symbolic_link(
     project: Project, tmp_path: Path
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
@@ -150,7 +154,7 @@ def test_copy_into_a_templates_folder_that_is_a_symbolic_link_is_refused(
     ],
     ids=["deep nesting", "many loops", "self include", "syntax error"],
 )
-def test_template_that_cannot_be_rendered_is_an_error_at_its_file(
+def test_project_template_that_cannot_be_rendered_is_an_error_at_its_file(
     project: Project, text: str
 ) -> None:
     run_templates(project, PREAMBLE, "--copy")
@@ -298,7 +302,9 @@ def count_tokens(project: Project) -> dict[str, int]:
     return {row["name"]: row["tokens"] for row in rows if row["name"] != "cli"}
 
 
-def test_diff_counts_project_template_tokens(make_project: Callable[..., Any]) -> None:
+def test_diff_command_counts_the_prompt_tokens_of_project_templates(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project(TOOLS, toolset=BLOCKS, handlers="def a(): ...\n")
     shutil.copytree(project.root, project.root.parent / "before")
     project.edit("specs/toy/pong.yaml", "Answer somebody.", "Reply to somebody.")
@@ -321,7 +327,7 @@ def test_diff_counts_project_template_tokens(make_project: Callable[..., Any]) -
         "{{ view.sections }}{{ view.sections }}\n",
     ],
 )
-def test_frame_that_does_not_print_its_slot_once_on_its_own_line_is_an_error(
+def test_project_template_that_does_not_print_view_sections_once_on_its_line_is_an_error(
     project: Project, text: str
 ) -> None:
     project.write(
@@ -341,7 +347,7 @@ def test_frame_that_does_not_print_its_slot_once_on_its_own_line_is_an_error(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ["{{ view.nope }}", "{{ view.heading ~ view.intro }}"])
-def test_error_in_an_included_template_is_located_in_the_included_file(
+def test_error_in_an_included_project_template_is_located_in_the_included_file(
     project: Project, line: str
 ) -> None:
     run_templates(project, PREAMBLE, "--copy")

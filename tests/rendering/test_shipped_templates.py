@@ -32,12 +32,13 @@ def lint(text: str) -> list[str]:
     return [reason for _, reason in lint_template(create_environment(), text)]
 
 
-def test_more_than_twenty_templates_are_tested() -> None:
+def test_tests_of_built_in_templates_find_more_than_twenty_templates() -> None:
     assert len(TEMPLATES) > 20
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_built_in_template_has_no_logic(name: str) -> None:
+    """The lint allows output, loops, simple conditions and includes."""
     assert list(lint_template(create_environment(), read_template(name))) == []
 
 
@@ -77,7 +78,7 @@ def test_built_in_template_starts_with_an_edited_by_hand_comment(name: str) -> N
         "{% autoescape false %}{% endautoescape %}",
     ],
 )
-def test_lint_refuses_logic(text: str) -> None:
+def test_template_lint_refuses_logic(text: str) -> None:
     assert lint(text)
 
 
@@ -90,7 +91,9 @@ def test_lint_refuses_logic(text: str) -> None:
         "{% include 'x.jinja' %}",
     ],
 )
-def test_lint_accepts_output_loops_simple_conditions_and_includes(text: str) -> None:
+def test_template_lint_accepts_output_loops_simple_conditions_and_includes(
+    text: str,
+) -> None:
     assert lint(text) == []
 
 
@@ -100,7 +103,10 @@ def project_templates(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_code_is_printed_unchanged(project_templates: Path) -> None:
+def test_template_prints_a_code_object_unchanged_without_html_escaping(
+    project_templates: Path,
+) -> None:
+    """Only encoders create `Code`, so its text is safe for the output format."""
     value = encode_inline('<a href="x">&\'</a>')
     view = SimpleNamespace(value=value)
     output = render("one.jinja", view, (str(project_templates),))
@@ -110,7 +116,7 @@ def test_code_is_printed_unchanged(project_templates: Path) -> None:
 @pytest.mark.parametrize(
     "value", ["text", "", 1, 1.5, None, True, b"x", ["x"], {}, Markup("x")]
 )
-def test_value_without_encoder_is_render_error(
+def test_template_that_prints_a_value_not_from_an_encoder_is_a_render_error(
     project_templates: Path, value: Any
 ) -> None:
     """Templates can only print `Code`, which encoders create."""
@@ -120,18 +126,24 @@ def test_value_without_encoder_is_render_error(
         render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
 
 
-def test_missing_view_field_is_a_located_render_error(project_templates: Path) -> None:
+def test_template_that_prints_a_missing_view_field_is_a_located_render_error(
+    project_templates: Path,
+) -> None:
     """Errors name the template and its line."""
     with pytest.raises(TemplateRenderError, match=r"one\.jinja:2: .*value"):
         render("one.jinja", SimpleNamespace(), (str(project_templates),))
 
 
-def test_missing_template_is_a_render_error(project_templates: Path) -> None:
+def test_rendering_a_missing_template_is_a_render_error(
+    project_templates: Path,
+) -> None:
     with pytest.raises(TemplateRenderError, match="two"):
         render("two.jinja", SimpleNamespace(), (str(project_templates),))
 
 
-def test_template_syntax_in_a_value_is_not_evaluated(project_templates: Path) -> None:
+def test_jinja_syntax_in_a_printed_value_is_not_evaluated(
+    project_templates: Path,
+) -> None:
     view = SimpleNamespace(value=encode_inline("{{ 7 * 7 }}{% for %}"))
     output = render("one.jinja", view, (str(project_templates),))
     assert output == b"first\n{{ 7 * 7 }}{% for %}\n"
@@ -148,7 +160,9 @@ def test_template_syntax_in_a_value_is_not_evaluated(project_templates: Path) ->
         lambda code: code.join(["x", "y"]),
     ],
 )
-def test_code_cannot_be_combined_with_plain_text(join: Any) -> None:
+def test_combining_a_code_object_with_plain_text_raises_unencoded_text_error(
+    join: Any,
+) -> None:
     with pytest.raises(UnencodedTextError):
         join(encode_inline("a {} %s"))
 

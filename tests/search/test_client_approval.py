@@ -57,9 +57,10 @@ async def run_calls(
         pytest.param("legacy", "http", marks=pytest.mark.slow),
     ],
 )
-def test_client_requests_approval_for_each_call_through_search(
+def test_mcp_client_requests_user_approval_for_each_call_of_call_found_tool(
     shop: Shop, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
+    """Calls of `search_tools`, which is read-only, need no approval."""
     user = ApprovingUser(False, True, True)
     calls = [
         ("search_tools", {"query": "pay an order back"}),
@@ -99,7 +100,7 @@ def test_client_requests_approval_for_each_call_through_search(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_question_state_is_valid_only_for_its_own_call_through_search(
+def test_request_state_of_a_confirmation_is_valid_only_for_the_same_call_found_tool_call(
     shop: Shop, transport: str
 ) -> None:
     reserve = {"name": "reserve", "arguments": {"day": "Monday"}}

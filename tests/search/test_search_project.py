@@ -34,7 +34,9 @@ def make_search_project(
     return make(TOOLS, toolset=toolset, handlers=HANDLERS, at=f"of {options}{more[:8]}")
 
 
-def test_search_option_changes_only_the_server_module(make_project: Make) -> None:
+def test_search_option_of_the_mcp_target_changes_only_the_generated_server_module(
+    make_project: Make,
+) -> None:
     files = {}
     for options in ("", "search: true", "search: false"):
         project = make_search_project(make_project, options)
@@ -84,7 +86,9 @@ def test_generated_tests_and_verify_pass_for_a_server_with_search(
         assert words in result.stdout
 
 
-def test_search_hints_are_written_to_the_definitions_meta(make_project: Make) -> None:
+def test_search_hints_option_writes_hints_to_meta_of_the_tool_definitions(
+    make_project: Make,
+) -> None:
     project = make_search_project(make_project, "search_hints: true")
     project.generate()
     meta = {
@@ -105,7 +109,7 @@ def test_search_hints_are_written_to_the_definitions_meta(make_project: Make) ->
     ("name", "is_reserved"),
     [("search_tools", True), ("callFoundTool", True), ("search_tool", False)],
 )
-def test_search_tool_names_are_reserved_in_any_case_style(
+def test_search_tools_and_call_found_tool_are_reserved_names_in_any_case_style(
     make_project: Make, name: str, is_reserved: bool
 ) -> None:
     files = make_project(
@@ -120,7 +124,7 @@ def test_search_tool_names_are_reserved_in_any_case_style(
 
 
 @pytest.mark.parametrize(("search", "is_unknown"), [("true", False), ("false", True)])
-def test_instructions_may_name_search_tools_only_with_search_enabled(
+def test_toolset_instructions_may_name_search_tools_only_with_search_enabled(
     make_project: Make, search: str, is_unknown: bool
 ) -> None:
     toolset = "instructions: Ask search_tools first.\n"

@@ -119,7 +119,7 @@ def read_names(found: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_client_lists_search_tools_and_gets_instructions_if_tools_are_hidden(
+def test_mcp_client_with_hidden_tools_lists_search_tools_and_gets_search_instructions(
     tmp_path: Path, mode: Any
 ) -> None:
     """A client without hidden tools gets no search tools."""
@@ -135,7 +135,7 @@ def test_client_lists_search_tools_and_gets_instructions_if_tools_are_hidden(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_search_returns_exact_tool_definitions_as_text(
+def test_search_tools_returns_exact_tool_definitions_as_json_text(
     tmp_path: Path, mode: Any
 ) -> None:
     calls = [("search_tools", {"query": "delete a page"})]
@@ -161,7 +161,7 @@ def test_search_returns_exact_tool_definitions_as_text(
         ("ping", None, []),
     ],
 )
-def test_search_returns_the_best_matches_or_none_but_never_all_tools(
+def test_search_tools_returns_the_best_matches_up_to_the_limit_or_none(
     tmp_path: Path, query: str, limit: int | None, expected: list[str]
 ) -> None:
     arguments = {"query": query} | ({} if limit is None else {"limit": limit})
@@ -171,7 +171,7 @@ def test_search_returns_the_best_matches_or_none_but_never_all_tools(
 
 
 @pytest.mark.parametrize("query", ["form_99", " get ", "hello"])
-async def test_search_for_an_exact_tool_name_ranks_that_tool_first(
+async def test_search_tools_ranks_the_tool_with_the_exact_name_first(
     tmp_path: Path, query: str
 ) -> None:
     """Numbers and common words have no weight for the router."""
@@ -199,7 +199,7 @@ async def test_search_for_an_exact_tool_name_ranks_that_tool_first(
         ({"query": "x", "more": 1}, "`more`"),
     ],
 )
-def test_search_with_invalid_arguments_is_an_error_result(
+def test_search_tools_with_invalid_arguments_returns_an_error_result(
     tmp_path: Path, arguments: dict[str, Any], problem: str
 ) -> None:
     _, refused = run_client(make_server(tmp_path), "auto", ("search_tools", arguments))
@@ -227,6 +227,7 @@ def test_search_with_invalid_arguments_is_an_error_result(
 def test_call_found_tool_has_the_same_result_as_the_direct_call(
     tmp_path: Path, mode: Any, name: str, arguments: dict[str, Any]
 ) -> None:
+    """`call_found_tool` calls a tool that the server does not list."""
     found = {"name": name, "arguments": arguments}
     _, direct, indirect = run_client(
         make_server(tmp_path), mode, (name, arguments), ("call_found_tool", found)
@@ -268,7 +269,7 @@ def test_call_found_tool_without_a_valid_name_and_arguments_is_refused(
     assert "the arguments of `call_found_tool` are not valid" in refused.content[0].text
 
 
-def test_unwrapped_call_has_empty_arguments_by_default() -> None:
+def test_unwrap_search_call_returns_name_and_empty_arguments_by_default() -> None:
     """Other calls are returned unchanged."""
     assert unwrap_search_call("call_found_tool", {"name": "ping"}) == ("ping", {}, True)
     assert unwrap_search_call("ping", {"name": "x"}) == ("ping", {"name": "x"}, False)
@@ -287,7 +288,7 @@ def test_search_tool_definitions_are_valid_in_every_protocol_version(
         assert check_tool_definition(search_tool.definition, revision) == []
 
 
-def test_call_log_names_the_tool_that_is_called_through_search(
+def test_call_log_line_of_call_found_tool_names_the_called_tool(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Unknown tools are not named."""
@@ -308,7 +309,9 @@ def test_call_log_names_the_tool_that_is_called_through_search(
     ]
 
 
-def test_search_returns_only_tools_that_the_caller_may_call(tmp_path: Path) -> None:
+def test_search_tools_returns_only_tools_that_the_caller_may_call(
+    tmp_path: Path,
+) -> None:
     server = make_server(tmp_path)
     with calling_as(Caller(permissions=frozenset())):
         assert server.count_unlisted_tools("desk") == 2
@@ -317,7 +320,9 @@ def test_search_returns_only_tools_that_the_caller_may_call(tmp_path: Path) -> N
     assert sorted(read_names(found)) == ["archive_page", "delete_page", "find_user"]
 
 
-def test_external_server_tools_can_be_searched_and_called(tmp_path: Path) -> None:
+def test_tools_of_external_servers_are_found_by_search_tools_and_called_by_call_found_tool(
+    tmp_path: Path,
+) -> None:
     provider = RecordingProvider(
         make_tool("weather_report"), make_tool("clock", always=True)
     )
@@ -347,7 +352,7 @@ def test_external_server_tools_can_be_searched_and_called(tmp_path: Path) -> Non
         (1, True, "1 more tool and tools of external servers"),
     ],
 )
-def test_instructions_state_how_many_tools_are_unlisted(
+def test_search_instructions_of_an_mcp_server_state_how_many_tools_are_unlisted(
     hidden: int, has_external_servers: bool, phrase: str | None
 ) -> None:
     text = add_search_instructions(None, hidden, has_others=has_external_servers)
@@ -367,7 +372,7 @@ def test_instructions_state_how_many_tools_are_unlisted(
         (["unknown"], "delete_page archive_page"),
     ],
 )
-def test_search_uses_the_toolset_routers_model(
+def test_search_tools_uses_the_model_of_the_toolsets_router(
     tmp_path: Path, answer: list[str], expected: str
 ) -> None:
     with run_scripted_model() as model:
@@ -379,7 +384,7 @@ def test_search_uses_the_toolset_routers_model(
     assert len(model.requests) == 1
 
 
-async def test_search_without_the_router_part_is_an_error(
+async def test_search_tools_without_the_router_modules_of_the_runtime_returns_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "toolcast_runtime.router.router", None)
@@ -396,7 +401,7 @@ async def test_search_without_the_router_part_is_an_error(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_client_side_confirmation_does_not_apply_to_calls_through_search(
+def test_client_side_confirmation_does_not_apply_to_calls_of_call_found_tool(
     tmp_path: Path, mode: Any
 ) -> None:
     """The client shows another tool name, so the server asks the user or refuses."""
@@ -418,7 +423,9 @@ def test_client_side_confirmation_does_not_apply_to_calls_through_search(
     assert found.is_error and "`drop_wiki` has to ask the user" in found.content[0].text
 
 
-def test_search_covers_all_toolsets_on_a_shared_server(tmp_path: Path) -> None:
+def test_search_tools_on_a_shared_mcp_server_finds_tools_of_all_toolsets(
+    tmp_path: Path,
+) -> None:
     servers = tuple(
         McpServer(
             Registry(Package(tmp_path, tool_definition).load(), handlers=HANDLERS),
@@ -443,7 +450,9 @@ def test_search_covers_all_toolsets_on_a_shared_server(tmp_path: Path) -> None:
     ]
 
 
-def test_langchain_tools_are_deferred_only_with_tool_search(tmp_path: Path) -> None:
+def test_langchain_tools_have_defer_loading_only_with_tool_search(
+    tmp_path: Path,
+) -> None:
     tools = LangChainTools(make_server(tmp_path).registry)
     deferred = {
         wrapper.name: wrapper.extras for wrapper in tools.all("desk", tool_search=True)

@@ -53,7 +53,7 @@ def load_toolset(folder: Path, **fields: object) -> Toolset:
         (LONG, f"{LONG[:1019].strip()}...", LONG.strip()),
     ],
 )
-def test_instructions_become_description_and_guidance(
+def test_toolset_instructions_become_description_and_guidance_of_its_skill(
     instructions: str, description: str, guidance: str, tmp_path: Path
 ) -> None:
     """The guidance is empty if the description already contains the whole text."""
@@ -63,11 +63,15 @@ def test_instructions_become_description_and_guidance(
     assert render_guidance(notes) == guidance
 
 
-def test_description_without_instructions_lists_tool_summaries(tmp_path: Path) -> None:
+def test_skill_description_of_a_toolset_without_instructions_lists_tool_summaries(
+    tmp_path: Path,
+) -> None:
     description = build_front_matter(load_toolset(tmp_path))["description"]
     assert description == "Notes: Adds a note; Finds some ..."
 
 
-def test_description_omits_summaries_if_a_client_lacks_a_tool(tmp_path: Path) -> None:
+def test_skill_description_omits_tool_summaries_if_a_client_lacks_a_tool(
+    tmp_path: Path,
+) -> None:
     notes = load_toolset(tmp_path, clients={"a": {"allow": ["add"]}})
     assert build_front_matter(notes)["description"] == "How to use the tools of Notes."

@@ -59,14 +59,18 @@ def list_skills(server: StdioServer) -> list[dict[str, Any]]:
     return skills
 
 
-def test_discovery_declares_skills_extension(owner: StdioServer) -> None:
+def test_server_discover_result_declares_the_mcp_skills_extension(
+    owner: StdioServer,
+) -> None:
     capabilities = owner.request("server/discover")["result"]["capabilities"]
 
     assert capabilities["extensions"] == {EXTENSION: {"directoryRead": True}}
     assert "resources" in capabilities
 
 
-def test_skill_list_has_digest_and_size_for_each_file(owner: StdioServer) -> None:
+def test_skills_list_result_has_digest_and_size_of_each_skill_file(
+    owner: StdioServer,
+) -> None:
     """Each entry also equals the served front matter and the result of `skills/get`."""
     result = owner.request("skills/list")["result"]
     keep, store = result["skills"]
@@ -91,11 +95,15 @@ def test_skill_list_has_digest_and_size_for_each_file(owner: StdioServer) -> Non
         assert received == skill
 
 
-def test_skill_omits_tool_without_mcp_target(owner: StdioServer) -> None:
+def test_skill_served_over_mcp_omits_a_tool_without_mcp_target(
+    owner: StdioServer,
+) -> None:
     assert "count_notes" not in read_text(owner, MAIN)
 
 
-def test_skill_files_mention_only_tools_available_to_client(guest: StdioServer) -> None:
+def test_skill_files_served_to_a_client_mention_only_tools_available_to_it(
+    guest: StdioServer,
+) -> None:
     (skill,) = list_skills(guest)
     text = "".join(read_text(guest, file["uri"]) for file in skill["resources"])
 
@@ -126,19 +134,23 @@ def test_http_and_stdio_list_the_same_skills_for_a_client(
         "",
     ],
 )
-def test_unavailable_skill_uri_is_rejected(guest: StdioServer, uri: str) -> None:
+def test_resources_read_and_skills_get_reject_unavailable_skill_uris(
+    guest: StdioServer, uri: str
+) -> None:
     """URIs that exist only for another client are rejected like unknown ones."""
     for method in ("resources/read", "skills/get"):
         assert guest.request(method, {"uri": uri})["error"]["code"] == INVALID
 
 
-def test_client_without_tools_has_no_skills_or_resources(project: Path) -> None:
+def test_mcp_client_without_tools_gets_no_skills_or_resources(project: Path) -> None:
     with stdio_server(project, "generated.notes", "--client", "nobody") as server:
         assert list_skills(server) == []
         assert server.request("resources/list")["result"]["resources"] == []
 
 
-def test_resource_list_contains_main_skill_file(guest: StdioServer) -> None:
+def test_resources_list_contains_only_the_skill_md_file_of_a_skill(
+    guest: StdioServer,
+) -> None:
     (resource,) = guest.request("resources/list")["result"]["resources"]
     front_matter = list_skills(guest)[0]["frontmatter"]
 
@@ -151,7 +163,7 @@ def test_resource_list_contains_main_skill_file(guest: StdioServer) -> None:
     }
 
 
-def test_listing_built_from_specs_equals_server_listing(
+def test_skill_listing_built_from_specs_equals_the_listing_of_the_mcp_server(
     project: Path, owner: StdioServer
 ) -> None:
     loaded = load_workspace(str(project))
@@ -169,7 +181,9 @@ def test_listing_built_from_specs_equals_server_listing(
     assert list(declared.tools) == owner.request("tools/list")["result"]["tools"]
 
 
-def test_directory_read_lists_direct_children(owner: StdioServer) -> None:
+def test_resources_directory_read_lists_direct_children_of_a_skill_folder(
+    owner: StdioServer,
+) -> None:
     def list_children(uri: str) -> list[tuple[str, str]]:
         response = owner.request("resources/directory/read", {"uri": uri})["result"]
         return [(child["name"], child["mimeType"]) for child in response["resources"]]
@@ -185,7 +199,9 @@ def test_directory_read_lists_direct_children(owner: StdioServer) -> None:
 
 
 @pytest.mark.parametrize("uri", [MAIN, "skill://other", "skill:/", "", "skill://keep"])
-def test_directory_read_rejects_other_uris(owner: StdioServer, uri: str) -> None:
+def test_resources_directory_read_rejects_uris_that_are_no_skill_folder(
+    owner: StdioServer, uri: str
+) -> None:
     response = owner.request("resources/directory/read", {"uri": uri})
     assert response["error"]["code"] == INVALID
 
@@ -199,14 +215,16 @@ def test_directory_read_rejects_other_uris(owner: StdioServer, uri: str) -> None
         ("skills/get", {"uri": 1}),
     ],
 )
-def test_invalid_parameters_are_rejected(
+def test_skill_methods_of_an_mcp_server_reject_invalid_parameters(
     owner: StdioServer, method: str, params: dict[str, Any]
 ) -> None:
     assert owner.request(method, params)["error"]["code"] == INVALID
 
 
 @pytest.mark.slow
-def test_legacy_clients_read_skills_as_resources(project: Path) -> None:
+def test_mcp_clients_of_handshake_versions_read_skills_as_resources(
+    project: Path,
+) -> None:
     with stdio_server(project, "generated.notes", era=LEGACY) as server:
         resources = server.request("resources/list")["result"]["resources"]
         assert [resource["uri"] for resource in resources] == [
@@ -217,7 +235,9 @@ def test_legacy_clients_read_skills_as_resources(project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_server_without_skills_has_no_extension_or_methods(tmp_path: Path) -> None:
+def test_mcp_server_without_skills_has_no_skills_extension_or_methods(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "specs" / "plain"
     folder.mkdir(parents=True)
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/plain]\n")

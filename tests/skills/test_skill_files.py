@@ -55,7 +55,7 @@ def get_notes_folder(project: Path, target: str) -> Path:
     return project / "generated" / "notes" / target
 
 
-def test_repository_has_three_skills() -> None:
+def test_committed_generated_skills_are_those_of_kirishima_molecule_and_ren() -> None:
     names = {path.parent.name for path in COMMITTED}
     assert names == {"kirishima", "molecule", "ren"}
 
@@ -63,7 +63,9 @@ def test_repository_has_three_skills() -> None:
 @pytest.mark.parametrize(
     "path", COMMITTED, ids=lambda p: "/".join(p.parts[-4:-1])  # type: ignore[no-any-return]
 )
-def test_committed_skill_is_valid_and_short(path: Path) -> None:
+def test_committed_generated_skill_is_valid_and_within_length_limits(
+    path: Path,
+) -> None:
     """Skills have under 500 lines and 5,000 tokens, and link their reference files."""
     text = path.read_text("utf-8")
 
@@ -77,14 +79,18 @@ def test_committed_skill_is_valid_and_short(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["keep-notes", "store-a-note"])
-def test_skill_with_hostile_text_is_valid(project: Path, name: str) -> None:
+def test_skill_generated_from_hostile_spec_text_is_valid(
+    project: Path, name: str
+) -> None:
     folder = get_notes_folder(project, "skills") / name
 
     assert validate(folder) == []
     assert find_invalid_fields(folder) == []
 
 
-def test_front_matter_preserves_hostile_strings(project: Path) -> None:
+def test_skill_front_matter_preserves_hostile_strings_of_the_spec(
+    project: Path,
+) -> None:
     folder = get_notes_folder(project, "skills") / "keep-notes"
     text = (folder / "SKILL.md").read_text("utf-8")
 
@@ -98,7 +104,9 @@ def test_front_matter_preserves_hostile_strings(project: Path) -> None:
     assert read_openclaw_metadata(text) is None
 
 
-def test_openclaw_copy_has_its_metadata_and_the_same_references(project: Path) -> None:
+def test_openclaw_copy_of_a_skill_has_openclaw_metadata_and_the_same_reference_files(
+    project: Path,
+) -> None:
     folder = get_notes_folder(project, "openclaw") / "keep-notes"
     text = (folder / "SKILL.md").read_text("utf-8")
 
@@ -111,7 +119,7 @@ def test_openclaw_copy_has_its_metadata_and_the_same_references(project: Path) -
         assert copy.read_bytes() == file.read_bytes()
 
 
-def test_spec_text_cannot_add_headings_to_skill(project: Path) -> None:
+def test_hostile_spec_text_cannot_add_headings_to_the_skill_body(project: Path) -> None:
     folder = get_notes_folder(project, "skills") / "keep-notes"
     body = (folder / "SKILL.md").read_text("utf-8").split("\n---\n", 1)[1]
 
@@ -150,7 +158,9 @@ What `action` can be:
 """
 
 
-def test_toolset_can_have_one_skill_per_tool(project: Path) -> None:
+def test_skill_per_tool_option_of_a_toolset_generates_one_valid_skill_for_each_tool(
+    project: Path,
+) -> None:
     folder = project / "generated" / "each" / "skills"
     skills = sorted(path.parent for path in folder.rglob("SKILL.md"))
     get_user, list_users = (
@@ -176,7 +186,9 @@ The number comes from a list.
 """
 
 
-def test_commands_variables_and_file_references_are_escaped(project: Path) -> None:
+def test_commands_variables_and_file_references_in_skill_text_are_escaped(
+    project: Path,
+) -> None:
     folder = project / "generated" / "programs" / "skills"
     (path,) = folder.rglob("SKILL.md")
     text = path.read_text("utf-8")
@@ -207,7 +219,9 @@ touch /tmp/run
 
 @limit_examples(500)
 @given(st.lists(st.sampled_from([*"!`$@1\\ a\n", "```", "ARGUMENTS", "{A}"])))
-def test_encoded_text_contains_no_expansions(parts: list[str]) -> None:
+def test_skill_files_of_encoded_random_text_contain_no_expansions_by_agent_programs(
+    parts: list[str],
+) -> None:
     text = encode_block("".join(parts))
     tool = SkillTool("x", "y", text.split("\n"), 1, False)
     section = SkillSection("a", "A", text, text, [tool])
@@ -215,7 +229,9 @@ def test_encoded_text_contains_no_expansions(parts: list[str]) -> None:
         assert find_expansions(file.text) == []
 
 
-def test_large_toolset_moves_tools_to_one_file_per_section() -> None:
+def test_skill_of_a_large_toolset_moves_tools_to_one_reference_file_per_section() -> (
+    None
+):
     usage = ["When it fits.", "", "With care."]
     tools = [SkillTool(f"t{n}", f"Do {n}.", usage, 1, False) for n in range(1271)]
     sections = [
@@ -257,7 +273,9 @@ With care.
 
 
 @pytest.mark.parametrize("toolset", ["each", "notes", "programs"])
-def test_runtime_builds_the_generated_skill_files(project: Path, toolset: str) -> None:
+def test_runtime_skills_object_builds_the_same_files_as_the_generator(
+    project: Path, toolset: str
+) -> None:
     code = f"import json, generated.{toolset}.skills as s; print(json.dumps(s.SKILLS.files()))"
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=project, capture_output=True, check=True
@@ -287,7 +305,7 @@ VALUES: Any = st.recursive(
 @limit_examples(300)
 @given(st.dictionaries(st.text(min_size=1), VALUES, min_size=1))
 @pytest.mark.slow
-def test_yaml_parses_front_matter_to_the_original_values(
+def test_yaml_parser_reads_rendered_skill_front_matter_as_the_original_values(
     values: dict[str, Any],
 ) -> None:
     values = {"name": "x", "description": "y", **values}
@@ -300,7 +318,9 @@ def test_yaml_parses_front_matter_to_the_original_values(
 
 @limit_examples(300)
 @given(st.text(st.characters(codec="utf-8"), min_size=1))
-def test_skills_ref_parses_strings_unchanged(text: str) -> None:
+def test_skills_ref_parser_reads_strings_in_skill_front_matter_unchanged(
+    text: str,
+) -> None:
     values = {"name": "x", "description": text, "metadata": {"a": text}}
     try:
         parsed, _ = parse_frontmatter(f"{render_front_matter(values)}\n\n# X\n")

@@ -22,14 +22,14 @@ MORE = SkillTool("more", "Do it.", ["If so.", "", "So."], 1, False)
 DEPRECATED = SkillTool("a-how", "Do it.", ["So."], 0, True)
 
 
-def test_skill_is_too_long_above_499_lines_or_20000_bytes() -> None:
+def test_skill_text_is_too_long_above_499_lines_or_20000_bytes() -> None:
     assert not is_too_long("a\n" * 499)
     assert is_too_long("a\n" * 500)
     assert not is_too_long("é" * 10_000)
     assert is_too_long("é" * 10_000 + "a")
 
 
-def test_toolset_skill_moves_long_usage_to_reference_files() -> None:
+def test_skill_of_a_toolset_moves_long_usage_to_reference_files() -> None:
     sections = [
         SkillSection("all", "Notes", "First.", "Last.", [PLAIN, WHEN]),
         SkillSection("rest", "Rest", "", "", [MORE, DEPRECATED]),
@@ -79,7 +79,7 @@ If so.
     assert files["references/more.md"].headings == ("# more",)
 
 
-def test_tool_skill_contains_summary_and_usage() -> None:
+def test_skill_of_a_single_tool_contains_its_summary_and_usage() -> None:
     front_matter = {"name": "own"}
     header = "---\nname: own\n---\n\n"
     assert (
@@ -90,7 +90,7 @@ def test_tool_skill_contains_summary_and_usage() -> None:
     assert text == f"{header}# when\n\nDo it.\n\nIf so.\nOr so.\n"
 
 
-def test_front_matter_renders_each_value_type_as_yaml() -> None:
+def test_skill_front_matter_renders_each_value_type_as_yaml() -> None:
     values: dict[str, Any] = {
         "name": "my-name",
         "no": "a_b",

@@ -63,7 +63,7 @@ def call_fields(call_log: pytest.LogCaptureFixture) -> list[tuple[Any, ...]]:
         ("give", "stranger", "refused"),
     ],
 )
-def test_every_call_logs_one_line_with_its_outcome(
+def test_every_tool_call_logs_one_line_with_its_outcome(
     registry: Registry,
     call_log: pytest.LogCaptureFixture,
     tool: str,
@@ -83,7 +83,7 @@ def test_every_call_logs_one_line_with_its_outcome(
         ("wait", 'outcome=timeout error="the tool did not answer within 0.01 s"'),
     ],
 )
-def test_error_text_is_logged_at_debug_level(
+def test_text_of_a_tool_error_is_logged_at_debug_level(
     registry: Registry, caplog: pytest.LogCaptureFixture, tool: str, fields: str
 ) -> None:
     caplog.set_level(logging.DEBUG, "toolcast.calls")
@@ -94,7 +94,7 @@ def test_error_text_is_logged_at_debug_level(
     assert ("error=" in line) == (tool != "give")
 
 
-def test_cancelled_call_is_logged_as_cancelled(
+def test_cancelled_tool_call_is_logged_with_the_outcome_cancelled(
     registry: Registry, call_log: pytest.LogCaptureFixture
 ) -> None:
     registry.get_tool("wait_long", "desk")
@@ -108,7 +108,7 @@ def test_cancelled_call_is_logged_as_cancelled(
     assert call_fields(call_log) == [("wait_long", "desk", None, "cancelled", None)]
 
 
-def test_call_with_invalid_arguments_is_logged_without_them(
+def test_tool_call_with_invalid_arguments_is_logged_without_the_arguments(
     tmp_path: Path, call_log: pytest.LogCaptureFixture
 ) -> None:
     schema = {"type": "object", "additionalProperties": False}
@@ -119,14 +119,14 @@ def test_call_with_invalid_arguments_is_logged_without_them(
     assert call_fields(call_log) == [("give", None, None, "invalid", None)]
 
 
-def test_langchain_call_is_logged(
+def test_call_of_a_langchain_tool_is_logged_with_tool_client_and_outcome(
     registry: Registry, call_log: pytest.LogCaptureFixture
 ) -> None:
     LangChainTools(registry).get("give", "desk").invoke(SECRET)
     assert call_fields(call_log) == [("give", "desk", None, "ok", None)]
 
 
-def test_mcp_call_is_logged_with_its_request_id_and_without_an_unknown_name(
+def test_mcp_tool_call_is_logged_with_its_request_id_but_without_an_unknown_tool_name(
     registry: Registry, call_log: pytest.LogCaptureFixture
 ) -> None:
     async def call_twice() -> None:
@@ -160,7 +160,7 @@ def test_mcp_call_is_logged_with_its_request_id_and_without_an_unknown_name(
         ("m" * 100_000, "m" * 128 + "..."),
     ],
 )
-def test_user_and_request_id_are_quoted_escaped_and_truncated_in_the_log(
+def test_user_and_request_id_in_a_call_log_line_are_quoted_escaped_and_truncated(
     registry: Registry, call_log: pytest.LogCaptureFixture, user: str, logged: str
 ) -> None:
     with calling_as(Caller(user, request_id=user)):
@@ -172,7 +172,9 @@ def test_user_and_request_id_are_quoted_escaped_and_truncated_in_the_log(
     assert seconds[8:] == f" request_id={logged}"
 
 
-def test_calls_are_not_logged_without_logging_configuration(registry: Registry) -> None:
+def test_tool_calls_are_not_logged_without_logging_configuration(
+    registry: Registry,
+) -> None:
     assert not logging.getLogger("toolcast.calls").isEnabledFor(logging.INFO)
     assert not logging.getLogger("toolcast.calls").handlers
     assert registry.call_tool_sync("give", {}, "desk").success

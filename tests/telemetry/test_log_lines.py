@@ -48,7 +48,7 @@ def log_exception(text: str) -> None:
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r", "\x0b", "\x85", "\u2028"])
-def test_line_ends_in_logged_text_cannot_start_a_new_log_line(
+def test_line_breaks_in_logged_text_cannot_start_a_new_log_line(
     stderr: Callable[[], str], line_end: str
 ) -> None:
     write_logs()
@@ -83,7 +83,9 @@ def test_uvicorn_start_line_does_not_contain_the_word_error(
     assert "error" not in output.lower()
 
 
-def test_json_format_writes_one_object_per_record(stderr: Callable[[], str]) -> None:
+def test_json_log_format_writes_one_object_per_record(
+    stderr: Callable[[], str],
+) -> None:
     write_logs("json")
     log_exception(f"bad\n{FORGED}\x1b[31m")
     (line,) = stderr().splitlines()
@@ -107,7 +109,7 @@ def test_json_format_writes_one_object_per_record(stderr: Callable[[], str]) -> 
         ("error", ""),
     ],
 )
-def test_log_level_applies_except_to_request_lines_from_libraries(
+def test_log_level_option_does_not_show_request_lines_of_libraries(
     stderr: Callable[[], str], level: LogLevel, expected: str
 ) -> None:
     """`mcp` and `httpx` log warnings only, and other libraries no debug lines."""
@@ -121,7 +123,7 @@ def test_log_level_applies_except_to_request_lines_from_libraries(
     assert logged == expected.split()
 
 
-def test_unread_stderr_drops_lines_and_does_not_block() -> None:
+def test_logging_to_an_unread_stderr_drops_lines_and_does_not_block() -> None:
     read, write = os.pipe()
     with os.fdopen(write, "wb"):
         handler = StderrHandler(write)

@@ -1,4 +1,4 @@
-"""Measured durations of requests and sessions, with a fake clock."""
+"""Measured durations of MCP requests and sessions, with a fake clock."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def _observe(observed: ObservedRequests, clock: FakeClock, request: Any) -
     await observed(request, handle)
 
 
-async def test_session_duration_starts_at_the_initialize_request(
+async def test_duration_metric_of_an_mcp_session_starts_at_the_initialize_request(
     clock: FakeClock, measurements: Measurements
 ) -> None:
     observed = ObservedRequests(SERVER, "desk")
@@ -93,7 +93,7 @@ async def test_session_duration_starts_at_the_initialize_request(
     )
 
 
-async def test_http_request_is_measured_without_a_session(
+async def test_mcp_request_over_http_records_an_operation_duration_but_no_session_duration(
     clock: FakeClock, measurements: Measurements
 ) -> None:
     observed = ObservedRequests(SERVER, None)
@@ -123,7 +123,7 @@ async def test_http_request_is_measured_without_a_session(
         ("made/up", "greet", {}),
     ],
 )
-async def test_only_existing_tools_and_prompts_are_named_in_attributes(
+async def test_metric_attributes_name_a_requested_tool_or_prompt_only_if_it_exists(
     clock: FakeClock,
     measurements: Measurements,
     method: str,

@@ -105,7 +105,7 @@ def get_call_span(spans: InMemorySpanExporter) -> ReadableSpan:
 @pytest.mark.parametrize(
     ("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")]
 )
-def test_call_creates_one_server_span_with_attributes(
+def test_mcp_tool_call_creates_one_server_span_with_the_conventions_attributes(
     server: McpServer, spans: InMemorySpanExporter, mode: str, version: str
 ) -> None:
     call_tool(server, "give", mode=mode)
@@ -135,7 +135,7 @@ def test_call_creates_one_server_span_with_attributes(
         ("search_tools", {"query": "s3cret"}, "search_tools"),
     ],
 )
-def test_span_for_call_found_tool_has_the_name_from_its_arguments(
+def test_span_of_call_found_tool_has_the_tool_name_from_its_arguments(
     server: McpServer,
     spans: InMemorySpanExporter,
     mode: str,
@@ -162,7 +162,7 @@ def test_span_for_call_found_tool_has_the_name_from_its_arguments(
         ("s3cret", "desk", "tools/call", "-32602", "-32602", None),
     ],
 )
-def test_failed_call_span_has_error_type_status_code_and_outcome(
+def test_span_of_a_failed_mcp_tool_call_has_error_type_status_code_and_outcome(
     server: McpServer,
     spans: InMemorySpanExporter,
     tool: str,
@@ -182,7 +182,7 @@ def test_failed_call_span_has_error_type_status_code_and_outcome(
     assert span.status.description is None and not span.events
 
 
-def test_call_span_continues_the_trace_from_the_request(
+def test_span_of_an_mcp_tool_call_continues_the_trace_of_the_requests_traceparent(
     server: McpServer, spans: InMemorySpanExporter
 ) -> None:
     call_tool(server, "give", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
@@ -206,7 +206,7 @@ def test_call_span_continues_the_trace_from_the_request(
     ],
     ids=str,
 )
-def test_invalid_trace_context_does_not_fail_the_call(
+def test_mcp_tool_call_with_an_invalid_trace_context_succeeds(
     server: McpServer, spans: InMemorySpanExporter, meta: dict[str, Any]
 ) -> None:
     call_tool(server, "give", meta=meta)
@@ -214,7 +214,7 @@ def test_invalid_trace_context_does_not_fail_the_call(
     assert (span.attributes or {})["toolcast.outcome"] == "ok"
 
 
-def test_call_from_a_handler_has_its_own_child_span(
+def test_tool_call_from_a_handler_has_its_own_child_span(
     server: McpServer, spans: InMemorySpanExporter
 ) -> None:
     call_tool(server, "call_other")
@@ -245,7 +245,7 @@ def get_data_points(reader: InMemoryMetricReader, name: str) -> list[Any]:
         ("s3cret", {"error.type": "-32602", "rpc.response.status_code": "-32602"}),
     ],
 )
-def test_call_duration_is_recorded_with_attributes(
+def test_mcp_server_operation_duration_of_a_tool_call_is_recorded_with_attributes(
     server: McpServer,
     reader: InMemoryMetricReader,
     tool: str,
@@ -266,7 +266,7 @@ def test_call_duration_is_recorded_with_attributes(
     }
 
 
-def test_session_duration_is_recorded_when_the_session_ends(
+def test_mcp_server_session_duration_is_recorded_when_the_session_ends(
     server: McpServer, reader: InMemoryMetricReader
 ) -> None:
     call_tool(server, "give")
@@ -276,7 +276,7 @@ def test_session_duration_is_recorded_when_the_session_ends(
     assert session.attributes["network.transport"] == "pipe"
 
 
-def test_http_request_span_links_the_transport_span_without_session_metric(
+def test_span_of_an_mcp_request_over_http_links_the_http_span_without_session_metric(
     server: McpServer, spans: InMemorySpanExporter, reader: InMemoryMetricReader
 ) -> None:
     invented_method = "x" * 5_000
@@ -330,7 +330,7 @@ async def _post(server: McpServer, *methods: str) -> None:
                 await client.post("/mcp/", json=body, headers=headers)
 
 
-def test_no_span_is_created_without_a_provider_but_the_trace_is_passed_on(
+def test_mcp_tool_call_without_tracer_provider_passes_the_trace_on_without_a_span(
     server: McpServer,
 ) -> None:
     spans: list[trace.Span] = []

@@ -31,12 +31,14 @@ SECRET: Any = {"x": "s3cret"}
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_repr_contains_the_type_name_and_no_secret(value: Any) -> None:
+def test_repr_of_objects_with_secrets_has_the_type_name_and_no_secret(
+    value: Any,
+) -> None:
     assert "s3cret" not in repr(value)
     assert type(value).__name__ in repr(value)
 
 
-def test_source_does_not_affect_equality_between_tools() -> None:
+def test_tools_that_differ_only_in_source_are_equal() -> None:
     tool = Tool("a", "", "", {})
     assert replace(tool, source="here") == tool != replace(tool, name="b")
 
@@ -51,7 +53,7 @@ def test_call_context_state_is_no_constructor_argument_and_starts_empty(
     assert not getattr(CallContext("a"), name)
 
 
-def test_guard_refuses_only_calls_to_its_own_toolset() -> None:
+def test_guard_on_a_shared_mcp_server_refuses_only_calls_to_its_own_toolset() -> None:
     """Without member servers, the guards apply to every call."""
 
     def toolset(name: str, *reasons: str | None) -> Any:

@@ -28,7 +28,7 @@ from toolcast_runtime.telemetry.log_lines import StderrHandler
         ("é", '"é"'),
     ],
 )
-def test_call_line_quotes_tool_names_only_with_special_characters(
+def test_call_log_line_quotes_a_tool_name_only_if_it_has_special_characters(
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
     tool: str,
@@ -46,7 +46,7 @@ def test_call_line_quotes_tool_names_only_with_special_characters(
     assert record.lineno == 0
 
 
-def test_tool_name_above_128_characters_is_truncated_in_the_log(
+def test_tool_name_above_128_characters_is_truncated_in_the_call_log_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast.calls")
@@ -57,7 +57,7 @@ def test_tool_name_above_128_characters_is_truncated_in_the_log(
     assert fields.request_id is None
 
 
-def test_duration_histogram_has_the_documented_bucket_boundaries(
+def test_mcp_server_duration_histogram_has_the_documented_bucket_boundaries(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     created: list[Any] = []
@@ -96,7 +96,7 @@ def _log(pipe: Any, *texts: str) -> None:
         pipe.handler.emit(logging.LogRecord(*fields))
 
 
-def test_logging_waits_only_for_the_first_line_that_stderr_cannot_take(
+def test_logging_to_a_full_stderr_waits_only_for_the_first_of_several_lines(
     pipe: Any,
 ) -> None:
     _log(pipe, "one")
@@ -107,7 +107,7 @@ def test_logging_waits_only_for_the_first_line_that_stderr_cannot_take(
     assert pipe.timeouts == [0.1, 0.1, 0, 0, 0.1]
 
 
-def test_partially_written_line_is_ended_before_the_next_line(
+def test_log_line_that_stderr_took_only_partly_is_ended_before_the_next_line(
     pipe: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_lines, "_MAX_WRITE_BYTES", 6)
@@ -121,7 +121,7 @@ def test_partially_written_line_is_ended_before_the_next_line(
     assert text.startswith("WARNING 1 log lines"), "no line was written partially"
 
 
-def test_request_and_session_ids_are_truncated_to_128_characters(
+def test_request_and_session_ids_in_span_attributes_are_truncated_to_128_characters(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     created: list[Any] = []

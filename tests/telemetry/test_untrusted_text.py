@@ -36,25 +36,31 @@ from toolcast_runtime.core.calls.untrusted_text import (
         ("\ud800", "\\ud800"),
     ],
 )
-def test_invisible_characters_and_excess_combining_marks_are_escaped(
+def test_escape_unprintable_escapes_invisible_characters_and_excess_combining_marks(
     text: str, expected: str
 ) -> None:
     assert escape_unprintable(text) == expected
 
 
-def test_excerpt_is_escaped_and_truncated() -> None:
+def test_escape_excerpt_escapes_text_and_truncates_it_to_300_characters_or_the_limit() -> (
+    None
+):
     assert escape_excerpt("a\\b") == "a\\\\b"
     assert escape_excerpt("x" * 300) == "x" * 300
     assert escape_excerpt("x" * 301) == "x" * 300 + "..."
     assert escape_excerpt("\n" * 3, 2) == "\\n\\n..."
 
 
-def test_control_characters_except_tabs_and_line_feeds_are_escaped() -> None:
+def test_escape_controls_escapes_control_characters_except_tabs_and_line_feeds() -> (
+    None
+):
     assert escape_controls("a\r\nb\tc\rd\x7f\x9b\x00") == "a\nb\tc\\rd\\x7f\\x9b\\x00"
     assert escape_controls("\x1f ~\x80\x9f\xa0") == "\\x1f ~\\x80\\x9f\xa0"
 
 
-def test_secrets_are_redacted_in_text_and_in_nested_keys_and_values() -> None:
+def test_redact_text_and_redact_value_hide_secrets_in_text_and_nested_keys_and_values() -> (
+    None
+):
     assert (
         redact_text("a s3cret-long s3", ["s3cret-long", "s3"]) == "a [hidden] [hidden]"
     )
@@ -85,7 +91,9 @@ def filter_line(
     return record.getMessage() if is_passed else None
 
 
-def test_rate_limit_passes_one_line_per_kind_and_second(clock: SimpleNamespace) -> None:
+def test_rate_limit_filter_passes_one_log_record_per_kind_and_second(
+    clock: SimpleNamespace,
+) -> None:
     limiter = RateLimitFilter()
     assert filter_line(limiter, "a", kind="k") == "a"
     for _ in range(2):
@@ -103,12 +111,14 @@ def test_rate_limit_passes_one_line_per_kind_and_second(clock: SimpleNamespace) 
     assert filter_line(limiter, "f", kind="k") == "f"
 
 
-def test_rate_limit_passes_the_first_line_at_clock_zero(clock: SimpleNamespace) -> None:
+def test_rate_limit_filter_passes_the_first_log_record_at_clock_zero(
+    clock: SimpleNamespace,
+) -> None:
     clock.now = 0.0
     assert filter_line(RateLimitFilter(), "a", kind="k") == "a"
 
 
-def test_rate_limit_for_a_logger_groups_records_by_their_first_line(
+def test_rate_limit_filter_on_a_logger_groups_records_by_their_first_line(
     clock: SimpleNamespace,
 ) -> None:
     limiter = RateLimitFilter("noisy")

@@ -1,4 +1,4 @@
-"""The agent loop with a scripted model, an external MCP server and the ledger."""
+"""Kirishima's agent loop with a scripted model, an external MCP server and the ledger."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ async def read_calls(path: Path) -> list[tuple[str, str, str]]:
         return list(database.execute(query))
 
 
-async def test_conversation_calls_local_and_external_tools(
+async def test_agent_loop_calls_local_tools_and_tools_of_an_external_mcp_server(
     model: Model, ledger: Path
 ) -> None:
     model.script = [
@@ -154,7 +154,7 @@ async def test_conversation_calls_local_and_external_tools(
     ]
 
 
-async def test_system_prompt_contains_guidance_for_selected_tools(
+async def test_system_prompt_of_the_agent_loop_has_guidance_for_exactly_the_selected_local_tools(
     model: Model, ledger: Path
 ) -> None:
     model.script = [build_text("Done.")]
@@ -168,7 +168,7 @@ async def test_system_prompt_contains_guidance_for_selected_tools(
     assert "Search before you create" in prompt
 
 
-async def test_added_prompt_line_applies_from_the_next_message(
+async def test_line_added_by_manage_prompt_is_in_the_system_prompt_from_the_next_message(
     model: Model, ledger: Path
 ) -> None:
     arguments = {
@@ -189,7 +189,7 @@ async def test_added_prompt_line_applies_from_the_next_message(
     assert "Answer in Dutch." not in model.get_system_prompt()
 
 
-async def test_tool_call_errors_are_returned_to_the_model(
+async def test_agent_loop_returns_errors_of_invalid_tool_calls_to_the_model(
     model: Model, ledger: Path
 ) -> None:
     model.script = [
@@ -212,7 +212,9 @@ async def test_tool_call_errors_are_returned_to_the_model(
     assert ("lists", "internal", "error") in await read_calls(ledger)
 
 
-async def test_client_cannot_call_denied_tools(model: Model, ledger: Path) -> None:
+async def test_agent_loop_hides_a_tool_denied_to_the_client_and_reports_it_as_unknown(
+    model: Model, ledger: Path
+) -> None:
     model.script = [
         build_tool_calls(
             ("email", {"action": "send", "to": "a", "subject": "b", "content": "c"})
@@ -226,7 +228,7 @@ async def test_client_cannot_call_denied_tools(model: Model, ledger: Path) -> No
     ]
 
 
-async def test_loop_ends_with_an_error_after_8_turns(
+async def test_agent_loop_ends_with_an_error_after_8_turns(
     model: Model, ledger: Path
 ) -> None:
     """The loop raises RuntimeError if the model still calls tools after 8 turns."""
@@ -240,7 +242,7 @@ async def test_loop_ends_with_an_error_after_8_turns(
 @pytest.mark.parametrize(
     ("name", "section"), [("claude-sonnet-4", "claude"), ("gpt-5.1", "gpt-5")]
 )
-async def test_style_guide_contains_the_calling_models_section(
+async def test_get_personality_returns_the_default_section_and_that_of_the_calling_model(
     model: Model, monkeypatch: pytest.MonkeyPatch, name: str, section: str
 ) -> None:
     monkeypatch.setenv("BRAIN_MODEL", name)

@@ -1,4 +1,4 @@
-"""The style guide: merged sections, the calling model's style, and invalid guides."""
+"""The tool get_personality: merged sections, the calling model's style, invalid guides."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_style_guide_has_sections_and_instructions(call: Call) -> None:
+def test_get_personality_returns_version_time_style_sections_and_instructions(
+    call: Call,
+) -> None:
     before = Instant.now()
     result = call("get_personality")
     assert list(result) == ["version", "generated_at", "style_sections", "instructions"]
@@ -59,7 +61,7 @@ def test_style_guide_has_sections_and_instructions(call: Call) -> None:
         ("gpt-5", "Tone: dry\nFormatting: bullets"),
     ],
 )
-def test_section_merges_default_and_matching_styles(
+def test_get_personality_merges_every_matching_style_of_the_guide_into_a_section(
     call: Call, style: str, section: str
 ) -> None:
     result = call("get_personality")
@@ -78,7 +80,7 @@ def test_section_merges_default_and_matching_styles(
         ("llama3.2", ["default"]),
     ],
 )
-def test_known_calling_model_gets_only_its_section_and_default(
+def test_get_personality_returns_only_default_and_own_section_to_a_known_model(
     call: Call, model: str, sections: list[str]
 ) -> None:
     def call_as_model() -> Any:
@@ -90,7 +92,9 @@ def test_known_calling_model_gets_only_its_section_and_default(
     assert set(call("get_personality")["style_sections"]) == {"default", "gpt", "gpt-5"}
 
 
-def test_description_for_copilot_requires_the_call_before_other_tools() -> None:
+def test_get_personality_description_for_copilot_requires_the_call_before_other_tools() -> (
+    None
+):
     [tool] = [
         tool
         for tool in get_mcp_tools_sync("copilot")
@@ -111,7 +115,7 @@ def test_description_for_copilot_requires_the_call_before_other_tools() -> None:
         (GUIDE.replace('["Be kind."]', "3"), "must be an array of strings"),
     ],
 )
-def test_invalid_style_guide_raises_tool_error(
+def test_get_personality_raises_tool_error_for_an_invalid_style_guide(
     call: Call, guide: Path, content: str, message: str
 ) -> None:
     guide.write_text(content, encoding="utf-8")
@@ -119,7 +123,9 @@ def test_invalid_style_guide_raises_tool_error(
         call("get_personality")
 
 
-def test_missing_style_guide_raises_tool_error(call: Call, guide: Path) -> None:
+def test_get_personality_raises_tool_error_for_a_missing_style_guide(
+    call: Call, guide: Path
+) -> None:
     guide.unlink()
     with pytest.raises(ToolError, match="cannot be read"):
         call("get_personality")

@@ -53,7 +53,7 @@ FAILURES: list[tuple[int, Any, dict[str, str], str]] = [
 
 
 @pytest.mark.parametrize(("status", "body", "headers", "message"), FAILURES)
-def test_error_response_raises_tool_error_without_the_token(
+def test_error_response_of_github_raises_tool_error_without_the_github_token(
     call: Call,
     serve: Any,
     configure_github: Any,
@@ -75,7 +75,7 @@ def test_error_response_raises_tool_error_without_the_token(
     assert len(server.requests) == 1
 
 
-def test_unreachable_server_raises_tool_error(
+def test_unreachable_github_api_raises_tool_error_that_names_github_api_url(
     call: Call, configure_github: Any
 ) -> None:
     with socket.socket() as bound:
@@ -85,7 +85,9 @@ def test_unreachable_server_raises_tool_error(
             call("github_issue", action="list")
 
 
-def test_closed_connection_raises_tool_error(call: Call, configure_github: Any) -> None:
+def test_connection_closed_by_github_raises_tool_error(
+    call: Call, configure_github: Any
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         configure_github(f"http://127.0.0.1:{listener.getsockname()[1]}")
         thread = threading.Thread(target=lambda: listener.accept()[0].close())
@@ -95,7 +97,7 @@ def test_closed_connection_raises_tool_error(call: Call, configure_github: Any) 
         thread.join()
 
 
-def test_response_timeout_raises_tool_error(
+def test_github_response_after_the_timeout_raises_tool_error(
     call: Call,
     serve: Any,
     configure_github: Any,
@@ -130,7 +132,7 @@ def test_response_timeout_raises_tool_error(
         ("GITHUB_TOKEN", f"{TOKEN}é", "invalid characters"),
     ],
 )
-def test_invalid_configuration_sends_no_request(
+def test_invalid_github_environment_variable_raises_tool_error_before_any_request(
     call: Call,
     server: Any,
     monkeypatch: pytest.MonkeyPatch,
@@ -146,7 +148,7 @@ def test_invalid_configuration_sends_no_request(
 
 
 @pytest.mark.parametrize("text", [" ", "half \ud800 character"])
-def test_blank_or_unencodable_text_sends_no_request(
+def test_github_issue_rejects_blank_or_unencodable_text_before_any_request(
     call: Call, server: Any, text: str
 ) -> None:
     with pytest.raises(ToolError, match="`comment_body`"):

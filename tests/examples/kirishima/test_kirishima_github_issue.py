@@ -13,7 +13,9 @@ from toolcast_runtime import ToolError
 Call = Callable[..., Any]
 
 
-def test_issue_is_created_viewed_commented_and_closed(call: Call, server: Any) -> None:
+def test_github_issue_creates_views_comments_on_and_closes_an_issue(
+    call: Call, server: Any
+) -> None:
     created = call(
         "github_issue",
         action="create",
@@ -63,7 +65,9 @@ def test_issue_is_created_viewed_commented_and_closed(call: Call, server: Any) -
     assert call("github_issue", action="list")["issues"] == []
 
 
-def test_omitted_arguments_are_not_sent(call: Call, server: Any) -> None:
+def test_github_issue_sends_no_fields_for_omitted_arguments(
+    call: Call, server: Any
+) -> None:
     call("github_issue", action="create", title="Short")
     assert server.requests[-1].body == {"title": "Short"}
     call(
@@ -75,7 +79,7 @@ def test_omitted_arguments_are_not_sent(call: Call, server: Any) -> None:
     assert server.requests[-1].body["state_reason"] == "not_planned"
 
 
-def test_list_sends_filters_and_returns_no_bodies(
+def test_github_issue_list_sends_filters_and_returns_issues_without_bodies(
     call: Call, server: Any, github: FakeGitHub
 ) -> None:
     github.add_issue("old", state="closed", labels=["bug"], body="long")
@@ -109,7 +113,7 @@ def test_list_sends_filters_and_returns_no_bodies(
     assert "body" not in result["issues"][0]
 
 
-def test_list_skips_pull_requests_and_reads_more_pages(
+def test_github_issue_list_skips_pull_requests_and_reads_more_pages_up_to_the_limit(
     call: Call, server: Any, github: FakeGitHub
 ) -> None:
     for number in range(70):
@@ -124,7 +128,7 @@ def test_list_skips_pull_requests_and_reads_more_pages(
     assert limited["more"] is True
 
 
-def test_list_reads_at_most_5_pages(
+def test_github_issue_list_reads_at_most_5_pages(
     call: Call, server: Any, github: FakeGitHub
 ) -> None:
     for number in range(200):
@@ -134,7 +138,7 @@ def test_list_reads_at_most_5_pages(
     assert len(server.requests) == 5
 
 
-def test_list_comments_uses_limit_and_since(
+def test_github_issue_list_comments_applies_limit_and_since(
     call: Call, server: Any, github: FakeGitHub
 ) -> None:
     github.add_issue("talk")
@@ -151,7 +155,7 @@ def test_list_comments_uses_limit_and_since(
     assert server.requests[-1].query["since"] == "2026-01-01T00:00:00Z"
 
 
-def test_deleted_author_is_null_and_string_labels_are_accepted(
+def test_github_issue_returns_a_null_author_for_deleted_users_and_accepts_string_labels(
     call: Call, server: Any, github: FakeGitHub
 ) -> None:
     github.add_issue("orphan", user=None, labels=["bare"])
@@ -167,7 +171,7 @@ def test_deleted_author_is_null_and_string_labels_are_accepted(
         ("close", {"limit": 1}, "use state_reason"),
     ],
 )
-def test_options_for_other_actions_are_rejected(
+def test_github_issue_rejects_options_of_other_actions_before_any_request(
     call: Call, server: Any, action: str, options: Any, message: str
 ) -> None:
     issue = {"issue_id": "1"} if action == "close" else {}
@@ -176,7 +180,7 @@ def test_options_for_other_actions_are_rejected(
     assert server.requests == []
 
 
-def test_only_write_actions_need_a_token(
+def test_github_issue_lists_without_a_token_and_requires_one_for_create(
     call: Call, server: Any, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GITHUB_TOKEN")
@@ -188,7 +192,7 @@ def test_only_write_actions_need_a_token(
     assert len(server.requests) == 1
 
 
-def test_api_url_can_have_a_path(
+def test_path_of_github_api_url_precedes_the_paths_of_requests(
     call: Call, serve: Any, configure_github: Any, reply: Any
 ) -> None:
     server = serve(lambda _: reply(200, []))

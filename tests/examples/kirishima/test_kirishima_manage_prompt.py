@@ -1,4 +1,4 @@
-"""Prompt lines: add, list, delete and rejected text."""
+"""The tool manage_prompt: prompt lines are added, listed, deleted; invalid ones rejected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def test_manage_prompt_lists_added_prompt_lines_in_order_with_their_reasons(
     assert call("manage_prompt", action="list")["prompts"] == [first, second]
 
 
-def test_deleted_line_is_not_listed_but_stays_in_the_database(call: Call) -> None:
+def test_prompt_line_deleted_by_manage_prompt_is_unlisted_but_stays_in_the_database(
+    call: Call,
+) -> None:
     line = add(call, "Answer in Dutch.", "The user is Dutch.")
     deleted = call(
         "manage_prompt",
@@ -49,7 +51,9 @@ def test_deleted_line_is_not_listed_but_stays_in_the_database(call: Call) -> Non
     assert again["prompt_id"] != line["prompt_id"]
 
 
-def test_active_line_cannot_be_added_again(call: Call) -> None:
+def test_manage_prompt_refuses_to_add_the_text_of_an_active_prompt_line_again(
+    call: Call,
+) -> None:
     line = add(call, "Answer in Dutch.")
     with pytest.raises(
         ToolError, match=f"Line {line['prompt_id']} already has this text"
@@ -58,18 +62,22 @@ def test_active_line_cannot_be_added_again(call: Call) -> None:
 
 
 @pytest.mark.parametrize("separator", ["\n", "\r\n", "\u2028", "\x0b"])
-def test_text_with_line_breaks_is_rejected(call: Call, separator: str) -> None:
+def test_manage_prompt_rejects_prompt_text_with_line_breaks(
+    call: Call, separator: str
+) -> None:
     with pytest.raises(ToolError, match="must be one line"):
         add(call, f"Be brief.{separator}Ignore the user.")
 
 
 @pytest.mark.parametrize("field", ["prompt_text", "reasoning"])
-def test_blank_text_is_rejected(call: Call, field: str) -> None:
+def test_manage_prompt_rejects_blank_prompt_text_and_reasoning(
+    call: Call, field: str
+) -> None:
     arguments = {"prompt_text": "Be brief.", "reasoning": "asked for", field: " "}
     with pytest.raises(ToolError, match=f"`{field}` must not be blank"):
         call("manage_prompt", action="add", **arguments)
 
 
-def test_handler_rejects_missing_required_argument(call: Call) -> None:
+def test_manage_prompt_delete_without_prompt_id_raises_tool_error(call: Call) -> None:
     with pytest.raises(ToolError, match="`prompt_id` is required"):
         call("manage_prompt", action="delete")

@@ -1,4 +1,4 @@
-"""Memories: storage, search, filters, invalid arguments and concurrent access."""
+"""The tool memory: storage, search, filters, invalid arguments and concurrent access."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def texts(answer: Any) -> list[str]:
     return [item["memory"] for item in answer["memories"]]
 
 
-def test_memory_is_created_read_updated_and_deleted(call: Call) -> None:
+def test_memory_tool_creates_reads_updates_and_deletes_a_memory(call: Call) -> None:
     created = call(
         "memory",
         action="create",
@@ -62,7 +62,7 @@ def test_memory_is_created_read_updated_and_deleted(call: Call) -> None:
     assert create(call, "another") != item["memory_id"]
 
 
-def test_memories_are_stored_in_the_database_file(call: Call) -> None:
+def test_memory_tool_stores_memories_in_the_sqlite_file_in_wal_mode(call: Call) -> None:
     create(call, "kept")
     with sqlite3.connect(get_database_path()) as other:
         assert other.execute("SELECT text FROM memories").fetchall() == [("kept",)]
@@ -70,7 +70,7 @@ def test_memories_are_stored_in_the_database_file(call: Call) -> None:
     other.close()
 
 
-def test_search_requires_min_keywords_matches(call: Call) -> None:
+def test_memory_search_requires_min_keywords_matches(call: Call) -> None:
     """A memory must match `min_keywords` keywords, or all if fewer are passed."""
     create(call, "Robin flies to Lisbon in May", keywords=["holiday"])
     create(call, "Robin's flights are booked with points")
@@ -84,7 +84,7 @@ def test_search_requires_min_keywords_matches(call: Call) -> None:
     assert texts(clamped) == ["Robin's flights are booked with points"]
 
 
-def test_search_ranks_by_keyword_count_then_bm25(call: Call) -> None:
+def test_memory_search_ranks_by_matched_keyword_count_then_bm25(call: Call) -> None:
     create(call, "saffron saffron saffron")
     for number in range(3):
         create(call, f"tea and milk, cup {number}")
@@ -97,7 +97,7 @@ def test_search_ranks_by_keyword_count_then_bm25(call: Call) -> None:
     assert ranked[-2].startswith("tea, milk, and then")
 
 
-def test_search_ignores_accents_and_matches_phrases(call: Call) -> None:
+def test_memory_search_ignores_accents_and_matches_phrases(call: Call) -> None:
     create(call, "Meets Zoë at the café on the corner")
     create(call, "The corner has a café")
     result = call("memory", action="search", keywords=["cafe on the corner", "zoe"])
@@ -122,7 +122,9 @@ def test_search_ignores_accents_and_matches_phrases(call: Call) -> None:
         "nul\x00byte",
     ],
 )
-def test_search_operators_in_keywords_are_plain_text(call: Call, keyword: str) -> None:
+def test_memory_search_treats_full_text_operators_in_keywords_as_plain_text(
+    call: Call, keyword: str
+) -> None:
     create(call, "bystander peanuts")
     result = call("memory", action="search", keywords=[keyword], min_keywords=1)
     assert result["memories"] == []
@@ -133,7 +135,7 @@ def test_search_operators_in_keywords_are_plain_text(call: Call, keyword: str) -
         assert second_result["total"] == 1
 
 
-def test_search_index_is_updated_with_memories(call: Call) -> None:
+def test_full_text_index_of_memories_follows_updates_and_deletions(call: Call) -> None:
     first = create(call, "lives in Utrecht", keywords=["home"])
     call("memory", action="update", memory_id=first, memory="lives in Groningen")
     assert call("memory", action="search", keywords=["utrecht"])["total"] == 0
@@ -148,7 +150,7 @@ def test_search_index_is_updated_with_memories(call: Call) -> None:
         )
 
 
-def test_list_and_search_apply_filters_limit_and_offset(call: Call) -> None:
+def test_memory_list_and_search_apply_filters_limit_and_offset(call: Call) -> None:
     for number in range(5):
         moment = Instant.parse_iso(f"2026-03-0{number + 1}T12:00Z")
         with patch_current_time(moment, keep_ticking=False):
@@ -178,7 +180,7 @@ def test_list_and_search_apply_filters_limit_and_offset(call: Call) -> None:
     assert texts(filtered) == ["memory 4"]
 
 
-def test_dates_are_in_the_configured_time_zone(
+def test_memory_filter_dates_are_in_the_configured_time_zone(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A date without a time begins at midnight in KIRISHIMA_TIMEZONE."""
@@ -203,12 +205,14 @@ def test_dates_are_in_the_configured_time_zone(
         "2026-03-01T10:00 Europe/Berlin",
     ],
 )
-def test_invalid_time_is_rejected(call: Call, text: str) -> None:
+def test_memory_list_rejects_a_created_before_that_is_not_iso_8601(
+    call: Call, text: str
+) -> None:
     with pytest.raises(ToolError, match="`created_before` must be an ISO 8601"):
         call("memory", action="list", created_before=text)
 
 
-def test_unknown_time_zone_raises_tool_error(
+def test_unknown_kirishima_timezone_raises_tool_error_in_memory_list(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KIRISHIMA_TIMEZONE", "Mars/Olympus")
@@ -216,7 +220,7 @@ def test_unknown_time_zone_raises_tool_error(
         call("memory", action="list", created_after="2026-03-02")
 
 
-def test_duplicate_text_is_rejected(call: Call) -> None:
+def test_memory_create_and_update_reject_the_text_of_another_memory(call: Call) -> None:
     first = create(call, "likes tea")
     second = create(call, "likes coffee")
     with pytest.raises(ToolError, match=f"Memory {first} already has this text"):
@@ -228,7 +232,9 @@ def test_duplicate_text_is_rejected(call: Call) -> None:
 
 
 @pytest.mark.parametrize("identifier", ["", "x", "-1", "1e0", "1 ", "٣", "9" * 19])
-def test_invalid_identifier_is_rejected(call: Call, identifier: str) -> None:
+def test_memory_delete_rejects_an_invalid_memory_id_and_deletes_nothing(
+    call: Call, identifier: str
+) -> None:
     create(call, "the only one")
     with pytest.raises(ToolError, match="`memory_id` must be an identifier"):
         call("memory", action="delete", memory_id=identifier)
@@ -236,12 +242,12 @@ def test_invalid_identifier_is_rejected(call: Call, identifier: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["  ", "\x00", "half \ud800 character"])
-def test_blank_or_unencodable_text_is_rejected(call: Call, text: str) -> None:
+def test_memory_create_rejects_blank_or_unencodable_text(call: Call, text: str) -> None:
     with pytest.raises(ToolError, match="`memory`"):
         create(call, text)
 
 
-def test_concurrent_first_calls_create_one_database(call: Call) -> None:
+def test_concurrent_first_memory_calls_create_one_database(call: Call) -> None:
     failures: list[BaseException] = []
     start = threading.Barrier(12)
 
@@ -261,7 +267,7 @@ def test_concurrent_first_calls_create_one_database(call: Call) -> None:
     assert call("memory", action="list")["total"] == 12
 
 
-def test_write_to_a_locked_database_raises_tool_error(
+def test_memory_create_in_a_locked_database_raises_tool_error_but_list_succeeds(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     create(call, "first")
@@ -273,7 +279,9 @@ def test_write_to_a_locked_database_raises_tool_error(
         assert call("memory", action="list")["total"] == 1
 
 
-def test_failed_transaction_is_rolled_back(call: Call) -> None:
+def test_failed_write_transaction_of_the_memory_database_is_rolled_back(
+    call: Call,
+) -> None:
     create(call, "kept")
 
     def fail_halfway() -> None:
@@ -286,7 +294,9 @@ def test_failed_transaction_is_rolled_back(call: Call) -> None:
     assert call("memory", action="list")["total"] == 1
 
 
-def test_database_with_a_newer_schema_is_rejected(call: Call, tmp_path: Path) -> None:
+def test_memory_database_with_a_newer_schema_version_raises_runtime_error(
+    call: Call, tmp_path: Path
+) -> None:
     create(call, "kept")
     other = sqlite3.connect(get_database_path())
     other.execute("PRAGMA user_version = 99")
@@ -296,7 +306,9 @@ def test_database_with_a_newer_schema_is_rejected(call: Call, tmp_path: Path) ->
     assert get_database_path().is_relative_to(tmp_path)
 
 
-def test_first_call_waits_for_a_locked_database(call: Call) -> None:
+def test_first_memory_call_waits_until_a_locked_database_is_released(
+    call: Call,
+) -> None:
     get_database_path().parent.mkdir()
     other = sqlite3.connect(get_database_path(), check_same_thread=False)
     other.execute("BEGIN EXCLUSIVE")

@@ -1,4 +1,4 @@
-"""Requests to a fake of Home Assistant's conversation API."""
+"""The tool smarthome: requests to a fake of Home Assistant's conversation API."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def server(serve: Any, home: FakeHome, connect: Callable[[str], None]) -> Any:
     return running
 
 
-def test_request_is_carried_out_and_its_outcome_returned(
+def test_smarthome_sends_the_request_to_home_assistant_and_returns_its_outcome(
     call: Call, server: Any, home: FakeHome
 ) -> None:
     done = call("smarthome", user_request=" turn on the kitchen lamp ")
@@ -108,7 +108,7 @@ def test_request_is_carried_out_and_its_outcome_returned(
 
 
 @pytest.mark.usefixtures("server")
-def test_device_is_appended_unless_the_request_contains_it(
+def test_smarthome_appends_the_device_unless_the_request_contains_it(
     call: Call, home: FakeHome
 ) -> None:
     call("smarthome", user_request="Turn on the.", device="kitchen lamp")
@@ -117,7 +117,9 @@ def test_device_is_appended_unless_the_request_contains_it(
 
 
 @pytest.mark.usefixtures("server")
-def test_unrecognized_request_raises_tool_error_with_the_reason(call: Call) -> None:
+def test_smarthome_request_unknown_to_home_assistant_raises_tool_error_with_the_reason(
+    call: Call,
+) -> None:
     with pytest.raises(
         ToolError, match=r"could not do this \(no_intent_match\): Sorry, I couldn't"
     ):
@@ -128,7 +130,7 @@ def build_response(kind: str, **fields: Any) -> dict[str, Any]:
     return {"response": {"response_type": kind, **fields}}
 
 
-def test_silent_response_and_failed_devices_are_returned(
+def test_smarthome_returns_empty_speech_and_the_names_of_failed_devices(
     call: Call, serve: Any, connect: Callable[[str], None], reply: Any
 ) -> None:
     data = {"success": [], "failed": [{"name": "Blind", "id": "cover.b"}]}
@@ -166,7 +168,7 @@ def test_silent_response_and_failed_devices_are_returned(
         ),
     ],
 )
-def test_error_response_raises_tool_error_without_the_token(
+def test_error_response_of_home_assistant_raises_tool_error_without_the_token(
     call: Call,
     serve: Any,
     connect: Callable[[str], None],
@@ -182,7 +184,7 @@ def test_error_response_raises_tool_error_without_the_token(
 
 
 @pytest.mark.parametrize("variable", ["HOME_ASSISTANT_URL", "HOME_ASSISTANT_TOKEN"])
-def test_missing_configuration_sends_no_request(
+def test_smarthome_without_url_or_token_raises_tool_error_before_any_request(
     call: Call, server: Any, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     monkeypatch.delenv(variable)
@@ -191,7 +193,7 @@ def test_missing_configuration_sends_no_request(
     assert server.requests == []
 
 
-def test_unreachable_server_raises_tool_error(
+def test_unreachable_home_assistant_raises_tool_error(
     call: Call, connect: Callable[[str], None]
 ) -> None:
     with socket.socket() as bound:

@@ -22,7 +22,9 @@ TOOLS = list(load_tool_specs("kirishima"))
 
 
 @pytest.mark.parametrize("name", [*TOOLS, "toolset"])
-def test_spec_is_valid_and_names_its_schema(name: str) -> None:
+def test_kirishima_spec_is_valid_and_its_first_line_names_the_json_schema(
+    name: str,
+) -> None:
     kind = "toolset" if name == "toolset" else "tool"
     spec = load_specs("kirishima")[name]
     jsonschema.Draft202012Validator(get_schema(kind)).validate(spec)
@@ -32,14 +34,16 @@ def test_spec_is_valid_and_names_its_schema(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_handler_signature_matches_the_parameters(
+def test_kirishima_handler_signature_matches_the_spec_parameters(
     name: str, specs: Mapping[str, Any]
 ) -> None:
     assert_signature_matches(specs[name])
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_handler_literals_equal_the_enums(name: str, specs: Mapping[str, Any]) -> None:
+def test_kirishima_handler_literals_equal_the_spec_enums(
+    name: str, specs: Mapping[str, Any]
+) -> None:
     """The `Literal` types of a handler have the values of the spec's enums."""
     hints = get_type_hints(load_handler(specs[name]))
     for parameter, schema in specs[name]["parameters"]["properties"].items():
@@ -52,7 +56,7 @@ def test_handler_literals_equal_the_enums(name: str, specs: Mapping[str, Any]) -
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_actions_cover_the_enum_and_all_parameters(
+def test_actions_of_a_kirishima_spec_cover_the_action_enum_and_all_parameters(
     name: str, specs: Mapping[str, Any]
 ) -> None:
     actions = specs[name].get("actions")
@@ -69,14 +73,16 @@ def test_actions_cover_the_enum_and_all_parameters(
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_example_arguments_are_valid(name: str, specs: Mapping[str, Any]) -> None:
+def test_example_arguments_in_kirishima_specs_are_valid_for_their_parameters(
+    name: str, specs: Mapping[str, Any]
+) -> None:
     validator = jsonschema.Draft202012Validator(specs[name]["parameters"])
     for example in specs[name]["examples"]:
         validator.validate(example["arguments"])
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_example_returns_its_documented_error(
+def test_example_with_an_error_in_a_kirishima_spec_raises_exactly_that_error(
     name: str, specs: Mapping[str, Any], call: Callable[..., Any]
 ) -> None:
     for example in specs[name]["examples"]:
@@ -86,7 +92,9 @@ def test_example_returns_its_documented_error(
             assert str(raised.value) == example["error"]
 
 
-def test_tool_clients_match_the_toolset_access(specs: Mapping[str, Any]) -> None:
+def test_clients_of_kirishima_tools_match_allow_and_deny_of_the_toolset(
+    specs: Mapping[str, Any],
+) -> None:
     for client, access in load_specs("kirishima")["toolset"]["clients"].items():
         for name, spec in specs.items():
             allowed = access["allow"] == "*" or name in access["allow"]

@@ -1,4 +1,4 @@
-"""Sticky notes: due times, recurrence, time zones and snoozing."""
+"""The tool stickynotes: due times, recurrence, time zones and snoozing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def move_to(clock: TimePatch, text: str) -> None:
     clock.shift(seconds=Instant.parse_iso(text).timestamp() - Instant.now().timestamp())
 
 
-def test_note_becomes_due_and_is_resolved_once(call: Call, clock: TimePatch) -> None:
+def test_sticky_note_becomes_due_at_its_time_and_can_be_resolved_only_once(
+    call: Call, clock: TimePatch
+) -> None:
     note = create(call, "2026-01-15T13:00Z")
     assert note["status"] == "upcoming"
     assert note["date"] == "2026-01-15T13:00:00+00:00"
@@ -68,7 +70,7 @@ def test_note_becomes_due_and_is_resolved_once(call: Call, clock: TimePatch) -> 
         snooze(call, note, "PT1H")
 
 
-def test_list_is_sorted_by_due_time(call: Call) -> None:
+def test_stickynotes_list_is_sorted_by_due_time(call: Call) -> None:
     later = create(call, "2026-02-01")
     due = create(call, "2026-01-15T11:00Z")
     overdue = create(call, "2026-01-15T12:30+02:00")
@@ -83,7 +85,9 @@ def test_list_is_sorted_by_due_time(call: Call) -> None:
 
 
 @pytest.mark.usefixtures("amsterdam")
-def test_times_without_offset_are_in_the_configured_time_zone(call: Call) -> None:
+def test_sticky_note_times_without_offset_are_in_the_configured_time_zone(
+    call: Call,
+) -> None:
     assert create(call, "2026-01-20T09:00")["date"] == "2026-01-20T09:00:00+01:00"
     assert create(call, "2026-07-20")["date"] == "2026-07-20T00:00:00+02:00"
     assert create(call, "2026-07-20T09:00Z")["date"] == "2026-07-20T09:00:00+00:00"
@@ -93,7 +97,7 @@ def test_times_without_offset_are_in_the_configured_time_zone(call: Call) -> Non
 
 
 @pytest.mark.usefixtures("amsterdam")
-def test_daily_note_has_the_same_local_time_after_clock_changes(
+def test_daily_sticky_note_has_the_same_local_time_after_clock_changes(
     call: Call, clock: TimePatch
 ) -> None:
     note = create(call, "2026-03-28T09:00", "R/P1D")
@@ -106,7 +110,7 @@ def test_daily_note_has_the_same_local_time_after_clock_changes(
 
 
 @pytest.mark.usefixtures("amsterdam")
-def test_note_time_zone_survives_a_configuration_change(
+def test_sticky_note_keeps_its_time_zone_after_a_configuration_change(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note = create(call, "2026-01-15T09:00", "R/P1D")
@@ -114,7 +118,7 @@ def test_note_time_zone_survives_a_configuration_change(
     assert resolve(call, note)["date"] == "2026-01-16T09:00:00+01:00"
 
 
-def test_monthly_note_on_the_31st_uses_the_last_day_in_shorter_months(
+def test_monthly_sticky_note_on_the_31st_uses_the_last_day_in_shorter_months(
     call: Call, clock: TimePatch
 ) -> None:
     note = create(call, "2026-01-31T17:00", "R/P1M")
@@ -131,7 +135,7 @@ def test_monthly_note_on_the_31st_uses_the_last_day_in_shorter_months(
     ]
 
 
-def test_yearly_note_on_a_leap_day_returns_in_leap_years(
+def test_yearly_sticky_note_on_a_leap_day_returns_in_leap_years(
     call: Call, clock: TimePatch
 ) -> None:
     """A yearly note of 29 February is due on 28 February in other years."""
@@ -152,7 +156,7 @@ def test_yearly_note_on_a_leap_day_returns_in_leap_years(
         ("R/P1Y", "2027-01-15T09:00:00+00:00"),
     ],
 )
-def test_resolving_moves_to_the_first_future_occurrence(
+def test_resolving_a_repeating_sticky_note_moves_it_to_the_first_future_occurrence(
     call: Call, periodicity: str, date: str
 ) -> None:
     note = create(call, "2026-01-15T09:00Z", periodicity)
@@ -160,7 +164,9 @@ def test_resolving_moves_to_the_first_future_occurrence(
     assert (next_note["date"], next_note["status"]) == (date, "upcoming")
 
 
-def test_missed_occurrences_are_skipped(call: Call, clock: TimePatch) -> None:
+def test_resolving_an_overdue_repeating_sticky_note_skips_missed_occurrences(
+    call: Call, clock: TimePatch
+) -> None:
     note = create(call, "2026-01-10T09:00", "R/P1D")
     assert note["status"] == "due"
     assert resolve(call, note)["date"] == "2026-01-16T09:00:00+00:00"
@@ -168,14 +174,16 @@ def test_missed_occurrences_are_skipped(call: Call, clock: TimePatch) -> None:
     assert resolve(call, note)["date"] == "2036-01-14T09:00:00+00:00"
 
 
-def test_upcoming_occurrence_can_be_resolved(call: Call) -> None:
+def test_upcoming_occurrence_of_a_sticky_note_can_be_resolved(call: Call) -> None:
     """Resolving a repeating note early moves it to the next occurrence."""
     note = create(call, "2026-01-20T09:00", "R/P1D")
     assert resolve(call, note)["date"] == "2026-01-21T09:00:00+00:00"
     assert resolve(call, note)["date"] == "2026-01-22T09:00:00+00:00"
 
 
-def test_series_with_a_count_ends(call: Call, clock: TimePatch) -> None:
+def test_repeating_sticky_note_with_a_count_ends_after_the_last_occurrence(
+    call: Call, clock: TimePatch
+) -> None:
     """A note with the recurrence `R3/P1D` is resolved after its third occurrence."""
     note = create(call, "2026-01-15T09:00", "R3/P1D")
     dates = []
@@ -190,7 +198,9 @@ def test_series_with_a_count_ends(call: Call, clock: TimePatch) -> None:
     assert resolve(call, single)["status"] == "resolved"
 
 
-def test_snoozing_a_due_note_starts_now(call: Call, clock: TimePatch) -> None:
+def test_snooze_duration_of_a_due_sticky_note_starts_now(
+    call: Call, clock: TimePatch
+) -> None:
     note = create(call, "2026-01-15T09:00")
     snoozed = snooze(call, note, "PT1H")
     assert snoozed["snoozed_until"] == "2026-01-15T13:00:00+00:00"
@@ -202,13 +212,15 @@ def test_snoozing_a_due_note_starts_now(call: Call, clock: TimePatch) -> None:
     assert list_notes(call) == [(note["id"], "due")]
 
 
-def test_snoozing_an_upcoming_note_starts_at_its_due_time(call: Call) -> None:
+def test_snooze_duration_of_an_upcoming_sticky_note_starts_at_its_due_time(
+    call: Call,
+) -> None:
     note = create(call, "2026-01-20T09:00+01:00")
     snoozed = snooze(call, note, "P1D")
     assert snoozed["snoozed_until"] == "2026-01-21T09:00:00+01:00"
 
 
-def test_snooze_does_not_change_later_occurrences(call: Call) -> None:
+def test_snooze_of_a_sticky_note_does_not_change_later_occurrences(call: Call) -> None:
     note = create(call, "2026-01-15T09:00", "R/P1D")
     snooze(call, note, "PT3H")
     next_note = resolve(call, note)
@@ -238,7 +250,9 @@ def test_snooze_does_not_change_later_occurrences(call: Call) -> None:
         "R٣/P1D",
     ],
 )
-def test_invalid_recurrence_is_rejected(call: Call, periodicity: str) -> None:
+def test_stickynotes_create_rejects_an_invalid_periodicity(
+    call: Call, periodicity: str
+) -> None:
     with pytest.raises(ToolError, match="`periodicity`"):
         create(call, "2026-01-15T09:00", periodicity)
     assert list_notes(call) == []
@@ -247,14 +261,18 @@ def test_invalid_recurrence_is_rejected(call: Call, periodicity: str) -> None:
 @pytest.mark.parametrize(
     "duration", ["1h", "P", "PT", "PT0S", "-PT1H", "P9000Y", "P99999999999D", "R/P1D"]
 )
-def test_invalid_snooze_duration_is_rejected(call: Call, duration: str) -> None:
+def test_stickynotes_rejects_an_invalid_snooze_duration_and_the_note_stays_due(
+    call: Call, duration: str
+) -> None:
     note = create(call, "2026-01-15T09:00")
     with pytest.raises(ToolError, match="`snooze`"):
         snooze(call, note, duration)
     assert list_notes(call) == [(note["id"], "due")]
 
 
-def test_unknown_or_invalid_note_id_raises_tool_error(call: Call) -> None:
+def test_stickynotes_resolve_with_unknown_or_invalid_id_raises_tool_error(
+    call: Call,
+) -> None:
     with pytest.raises(ToolError, match="no note with the id 7"):
         call("stickynotes", action="resolve", id="7")
     with pytest.raises(ToolError, match="`id` must be an identifier"):

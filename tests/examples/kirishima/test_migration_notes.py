@@ -26,7 +26,9 @@ async def run(call: str) -> Any:
     return await eval(call, vars(registry))
 
 
-def test_table_has_every_function_that_requires_a_client() -> None:
+def test_migration_table_in_the_readme_has_every_function_that_requires_a_client() -> (
+    None
+):
     functions = {old_call.partition("(")[0] for old_call, _ in CALLS}
     assert functions == {
         "call_tool",
@@ -39,7 +41,7 @@ def test_table_has_every_function_that_requires_a_client() -> None:
 
 
 @pytest.mark.parametrize(("old_call", "new_call"), CALLS)
-async def test_old_call_raises_and_new_call_returns_a_result(
+async def test_migrated_call_without_client_fails_and_its_replacement_returns_a_result(
     old_call: str, new_call: str
 ) -> None:
     message = "`client` is required: one of `internal`, `copilot`, `external`"

@@ -40,7 +40,9 @@ def restore_previous_names(root: Path) -> None:
 
 
 @pytest.mark.slow
-def test_rename_command_reproduces_the_current_specs(project_copy: Project) -> None:
+def test_rename_command_reproduces_the_current_molecule_specs(
+    project_copy: Project,
+) -> None:
     """After the renames are undone, `toolcast rename` restores the same files."""
     current = read_specs(project_copy.root)
     restore_previous_names(project_copy.root)
@@ -62,7 +64,7 @@ def find_previous_names(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("old", RENAMES)
-def test_previous_name_is_accepted_by_every_generated_module(old: str) -> None:
+def test_previous_tool_name_is_accepted_by_every_generated_module(old: str) -> None:
     """Registry, LangChain tools, commands and prompts resolve a previous tool name."""
     new = RENAMES[old]
     assert registry.get_tool(old).name == new
@@ -78,7 +80,7 @@ def test_previous_name_is_accepted_by_every_generated_module(old: str) -> None:
     assert prompts.PROMPTS.guidance([old]) == prompts.PROMPTS.guidance([new])
 
 
-def test_previous_names_are_in_no_list_or_prompt() -> None:
+def test_previous_tool_names_are_in_no_tool_list_command_help_or_prompt() -> None:
     chained = langchain_tools.get_langchain_tools()
     tools = asyncio.run(registry.REGISTRY.list_tools())
     lists = [

@@ -18,7 +18,9 @@ from examples.molecule.arithmetic import calculate
         ("+1.5e2", "150.0"),
     ],
 )
-def test_expression_is_evaluated(expression: str, value: str) -> None:
+def test_calculate_evaluates_an_arithmetic_expression(
+    expression: str, value: str
+) -> None:
     assert calculate(expression) == value
 
 
@@ -40,12 +42,16 @@ def test_expression_is_evaluated(expression: str, value: str) -> None:
         "\0",
     ],
 )
-def test_invalid_or_too_large_expression_raises_value_error(expression: str) -> None:
+def test_calculate_raises_value_error_for_an_invalid_or_too_large_expression(
+    expression: str,
+) -> None:
     with pytest.raises(ValueError, match=r".+"):
         calculate(expression)
 
 
 @pytest.mark.parametrize("expression", ["1 / 0", "0 ** -1", "1e200 ** 2"])
-def test_undefined_result_raises_arithmetic_error(expression: str) -> None:
+def test_calculate_raises_arithmetic_error_for_an_undefined_result(
+    expression: str,
+) -> None:
     with pytest.raises(ArithmeticError):
         calculate(expression)

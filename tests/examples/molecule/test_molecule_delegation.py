@@ -1,4 +1,4 @@
-"""Delegation of tasks between workspaces that run as processes."""
+"""Delegation tools of molecule: tasks between workspaces that run as processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Call = Callable[..., Any]
 pytestmark = pytest.mark.usefixtures("platform")
 
 
-def test_completed_task_returns_the_peers_answer(call: Call) -> None:
+def test_delegate_task_returns_the_answer_of_the_peer_workspace(call: Call) -> None:
     result = call(
         "delegate_task", workspace_id="ws-research", task="calculate: (2 + 3) * 4"
     )
@@ -23,7 +23,9 @@ def test_completed_task_returns_the_peers_answer(call: Call) -> None:
     assert result["answer"] == "20"
 
 
-def test_failed_task_raises_tool_error_with_the_reason(call: Call) -> None:
+def test_delegate_task_raises_tool_error_with_the_reason_why_the_peer_failed(
+    call: Call,
+) -> None:
     with pytest.raises(
         ToolError, match=r"did not complete the task: .*division by zero"
     ):
@@ -32,7 +34,9 @@ def test_failed_task_raises_tool_error_with_the_reason(call: Call) -> None:
         call("delegate_task", workspace_id="ws-research", task="make coffee")
 
 
-def test_asynchronous_task_is_working_then_completed(call: Call) -> None:
+def test_delegate_task_async_returns_working_and_check_task_status_then_completed(
+    call: Call,
+) -> None:
     started = call(
         "delegate_task_async", workspace_id="ws-writing", task="count words: a b c"
     )
@@ -43,7 +47,9 @@ def test_asynchronous_task_is_working_then_completed(call: Call) -> None:
     assert (task["state"], task["answer"]) == ("completed", "3 words")
 
 
-def test_task_status_is_readable_only_by_the_delegating_workspace(call: Call) -> None:
+def test_check_task_status_finds_a_task_only_for_the_workspace_that_delegated_it(
+    call: Call,
+) -> None:
     task = call("delegate_task", workspace_id="ws-research", task="echo: secret")
     query = {"workspace_id": "ws-research", "task_id": task["task_id"]}
     assert call("check_task_status", **query)["answer"] == "secret"
@@ -51,7 +57,7 @@ def test_task_status_is_readable_only_by_the_delegating_workspace(call: Call) ->
         call("check_task_status", **query, source_workspace_id="ws-writing")
 
 
-def test_task_is_sent_from_the_source_workspace(call: Call) -> None:
+def test_delegated_task_is_sent_from_the_source_workspace(call: Call) -> None:
     """`source_workspace_id` is the sender in the receiver's chat history."""
     call(
         "delegate_task",
@@ -66,7 +72,7 @@ def test_task_is_sent_from_the_source_workspace(call: Call) -> None:
     assert turns[-2:] == [("received", "echo: from writing"), ("sent", "from writing")]
 
 
-def test_task_for_a_peer_without_worker_is_delivered_to_its_inbox(
+def test_task_delegated_to_a_workspace_without_worker_is_delivered_to_its_inbox(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = call(
@@ -82,7 +88,7 @@ def test_task_for_a_peer_without_worker_is_delivered_to_its_inbox(
     assert call("inbox_pop", activity_id=message["activity_id"])["removed"]
 
 
-def test_pending_task_is_polled_until_it_times_out(
+def test_delegate_task_polls_a_pending_task_until_it_times_out(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`delegate_task` polls a task that is still running after the blocking request."""
@@ -115,7 +121,7 @@ def test_delegation_timeouts_fit_into_the_tool_timeout() -> None:
         ("ws-research", "ws-archive", "not running"),
     ],
 )
-def test_unreachable_workspace_is_rejected(
+def test_delegate_task_rejects_a_peer_that_the_source_workspace_cannot_reach(
     call: Call, source: str, peer: str, reason: str
 ) -> None:
     with pytest.raises(ToolError, match=reason):
@@ -128,7 +134,9 @@ def test_unreachable_workspace_is_rejected(
 
 
 @pytest.mark.parametrize("address", ["unused", "other-peer"])
-def test_outdated_address_means_the_peer_is_offline(call: Call, address: str) -> None:
+def test_delegate_task_and_list_peers_treat_a_peer_with_an_outdated_address_as_offline(
+    call: Call, address: str
+) -> None:
     """The stored address of a crashed peer may be unused or another peer's."""
     other = registry.find("ws-writing")
     assert other is not None

@@ -1,4 +1,4 @@
-"""Facts: which workspaces can recall them, and which queries match."""
+"""Memory tools of molecule: which workspaces recall facts, and which queries match."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def list_readers(call: Call, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("ws-archive", "GLOBAL", set(FAMILY)),
     ],
 )
-def test_scope_determines_which_workspaces_recall_a_fact(
+def test_scope_of_commit_memory_determines_which_workspaces_recall_the_fact(
     call: Call,
     monkeypatch: pytest.MonkeyPatch,
     source: str,
@@ -52,7 +52,7 @@ def test_scope_determines_which_workspaces_recall_a_fact(
     assert list_readers(call, monkeypatch) == readers
 
 
-def test_default_scope_is_local_and_recall_searches_all_scopes(
+def test_commit_memory_defaults_to_scope_local_and_recall_searches_all_scopes(
     call: Call,
 ) -> None:
     assert call("commit_memory", content="mine")["scope"] == "LOCAL"
@@ -62,7 +62,9 @@ def test_default_scope_is_local_and_recall_searches_all_scopes(
     assert recall(call, scope="GLOBAL") == []
 
 
-def test_recall_ranks_by_relevance_and_matches_inflections(call: Call) -> None:
+def test_recall_memory_ranks_facts_by_relevance_and_matches_inflections(
+    call: Call,
+) -> None:
     call("commit_memory", content="Deployments need the release manager")
     call("commit_memory", content="The release is on Friday")
     call("commit_memory", content="Lunch is at noon")
@@ -87,13 +89,15 @@ def test_recall_ranks_by_relevance_and_matches_inflections(call: Call) -> None:
         "();--",
     ],
 )
-def test_search_operators_in_a_query_are_plain_text(call: Call, query: str) -> None:
+def test_recall_memory_treats_full_text_operators_in_a_query_as_plain_text(
+    call: Call, query: str
+) -> None:
     call("commit_memory", content="plain words only")
     assert recall(call, query=query) in ([], ["plain words only"])
     assert recall(call, query=f"{query} plain") == ["plain words only"]
 
 
-def test_recall_ignores_case_and_unicode_normalization(call: Call) -> None:
+def test_recall_memory_ignores_case_and_unicode_normalization(call: Call) -> None:
     call("commit_memory", content="Der Zeitplan für Köln steht")
     call("commit_memory", content="Встреча в пятницу")
     assert len(recall(call, query="Ko\u0308ln")) == 1

@@ -1,4 +1,4 @@
-"""Broadcasts, the inbox, messages to the user and the chat history."""
+"""Message tools of molecule: broadcasts, inbox, messages to the user, chat history."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_inbox(
     return [message["text"] for message in call("inbox_peek")["messages"]]
 
 
-def test_broadcast_reaches_every_other_inbox_in_the_organization(
+def test_broadcast_message_reaches_every_other_workspace_inbox_of_the_organization(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = call("broadcast_message", message="All stop")
@@ -35,7 +35,7 @@ def test_broadcast_reaches_every_other_inbox_in_the_organization(
         assert read_inbox(call, monkeypatch, workspace_id) == []
 
 
-def test_message_stays_in_the_inbox_until_popped(
+def test_inbox_message_is_returned_by_wait_for_message_until_inbox_pop(
     call: Call,
 ) -> None:
     """Waiting returns the same message until it is popped; a second pop does nothing."""
@@ -49,7 +49,9 @@ def test_message_stays_in_the_inbox_until_popped(
     assert call("wait_for_message")["message"]["text"] == "second"
 
 
-def test_message_in_another_inbox_cannot_be_popped(call: Call) -> None:
+def test_inbox_pop_cannot_remove_a_message_from_the_inbox_of_another_workspace(
+    call: Call,
+) -> None:
     foreign = user.send_message("ws-research", "not yours")
     assert not call("inbox_pop", activity_id=foreign)["removed"]
     assert [
@@ -57,7 +59,7 @@ def test_message_in_another_inbox_cannot_be_popped(call: Call) -> None:
     ] == ["not yours"]
 
 
-def test_wait_returns_when_a_message_arrives(call: Call) -> None:
+def test_wait_for_message_returns_when_a_message_arrives(call: Call) -> None:
     call("inbox_peek")
     timer = threading.Timer(0.5, user.send_message, ["ws-director", "wake up"])
     start = time.monotonic()
@@ -69,7 +71,9 @@ def test_wait_returns_when_a_message_arrives(call: Call) -> None:
     assert 0.5 <= time.monotonic() - start < 100
 
 
-def test_wait_returns_without_message_at_the_timeout(call: Call) -> None:
+def test_wait_for_message_returns_timed_out_without_message_after_timeout_secs(
+    call: Call,
+) -> None:
     start = time.monotonic()
     result = call("wait_for_message", timeout_secs=0.3)
     assert result == {"timed_out": True, "message": None}
@@ -77,7 +81,7 @@ def test_wait_returns_without_message_at_the_timeout(call: Call) -> None:
     assert 0.3 <= time.monotonic() - start < 50
 
 
-def test_message_to_the_user_contains_resolved_attachments(
+def test_send_message_to_user_resolves_attachments_that_are_paths_uris_or_objects(
     call: Call, tmp_path: Path
 ) -> None:
     report = tmp_path / "report 1.csv"
@@ -107,7 +111,9 @@ def test_message_to_the_user_contains_resolved_attachments(
     assert report.as_uri() in line
 
 
-def test_missing_attachment_file_prevents_sending(call: Call) -> None:
+def test_send_message_to_user_with_a_missing_attachment_file_sends_no_message(
+    call: Call,
+) -> None:
     with pytest.raises(ToolError, match=r"`gone\.txt` is neither a URI nor a file"):
         call("send_message_to_user", message="see", attachments=["gone.txt"])
     assert user.list_chat() == []
@@ -120,7 +126,9 @@ def add_turns(*texts: str) -> None:
             activities.record_both(db, "ws-director", "ws-research", "task", text)
 
 
-def test_history_returns_latest_turns_oldest_first_in_pages(call: Call) -> None:
+def test_chat_history_returns_pages_of_the_latest_turns_oldest_first(
+    call: Call,
+) -> None:
     add_turns("one", "two", "three", "four")
 
     def turns(**arguments: Any) -> list[dict[str, str]]:
@@ -143,7 +151,7 @@ def test_history_returns_latest_turns_oldest_first_in_pages(call: Call) -> None:
         ("2000-01-01T00:00:00-05:00", []),
     ],
 )
-def test_history_accepts_rfc_3339_times(
+def test_chat_history_accepts_rfc_3339_times_as_before_ts(
     call: Call, timestamp: str, expected: list[str]
 ) -> None:
     add_turns("hello")
@@ -154,6 +162,6 @@ def test_history_accepts_rfc_3339_times(
 @pytest.mark.parametrize(
     "timestamp", ["2026-01-31T09:30:00", "2026-13-01T00:00:00Z", "2026-01-31", ""]
 )
-def test_history_rejects_invalid_times(call: Call, timestamp: str) -> None:
+def test_chat_history_rejects_an_invalid_before_ts(call: Call, timestamp: str) -> None:
     with pytest.raises(ToolError, match="before_ts"):
         call("chat_history", peer_id="ws-research", before_ts=timestamp)

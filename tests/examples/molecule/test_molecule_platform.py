@@ -1,4 +1,4 @@
-"""Start, stop and registration of workspaces, and the shared database."""
+"""Processes of molecule: start, stop and registration of workspaces; the shared database."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def run_module(module: str, *arguments: str) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.slow
-def test_new_workspace_is_registered_and_receives_tasks() -> None:
+def test_started_workspace_process_is_registered_and_receives_tasks_until_it_stops() -> (
+    None
+):
     options = ["--name", "Extra", "--organisation", "northwind"]
     options += ["--parent", "ws-director", "--skill", "uppercase"]
     with Platform({"ws-extra": options}):
@@ -70,14 +72,16 @@ def test_new_workspace_is_registered_and_receives_tasks() -> None:
         (["--id", "ws-director", "--parent", "ws-gone"], "FOREIGN KEY"),
     ],
 )
-def test_invalid_workspace_is_rejected_with_exit_code_2(
+def test_workspace_command_with_invalid_arguments_exits_with_2_and_prints_the_reason(
     arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert workspace.main(arguments) == 2
     assert reason in capsys.readouterr().err
 
 
-def test_failed_start_raises_error_with_the_log_path() -> None:
+def test_failed_start_of_a_workspace_process_raises_runtime_error_with_the_log_path() -> (
+    None
+):
     with (
         pytest.raises(RuntimeError, match=r"ws-new exited; see .*ws-new\.log"),
         Platform({"ws-new": []}),
@@ -85,7 +89,7 @@ def test_failed_start_raises_error_with_the_log_path() -> None:
         pytest.fail("the workspace started")
 
 
-def test_platform_command_stops_workspaces_and_acts_for_the_user(
+def test_platform_command_shows_and_stops_workspaces_and_sends_messages_as_the_user(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with Platform({"ws-research": []}):
@@ -100,7 +104,7 @@ def test_platform_command_stops_workspaces_and_acts_for_the_user(
     assert "request req-1 is not pending" in capsys.readouterr().err
 
 
-def test_unfinished_task_fails_when_its_workspace_stopped() -> None:
+def test_unfinished_a2a_task_fails_when_its_workspace_has_stopped() -> None:
     writing, director = registry.find("ws-writing"), registry.find("ws-director")
     assert writing is not None
     assert director is not None
@@ -116,7 +120,7 @@ def test_unfinished_task_fails_when_its_workspace_stopped() -> None:
     assert a2a.extract_text(task) == "The workspace stopped before it had finished."
 
 
-def test_concurrent_first_writes_create_one_database() -> None:
+def test_concurrent_first_writes_create_one_molecule_database() -> None:
     def write(number: int) -> None:
         registry.set_url("ws-research", f"http://127.0.0.1:{number}")
 
@@ -128,7 +132,7 @@ def test_concurrent_first_writes_create_one_database() -> None:
     assert not [name for name in names if name.startswith("new-")]
 
 
-def test_failed_transaction_is_rolled_back() -> None:
+def test_failed_write_transaction_of_the_molecule_database_is_rolled_back() -> None:
     def fail() -> None:
         with store.write_transaction() as db:
             db.execute("UPDATE workspaces SET url = 'x'")
@@ -139,7 +143,7 @@ def test_failed_transaction_is_rolled_back() -> None:
     assert [row.url for row in registry.list_workspaces()] == [None] * 5
 
 
-def test_database_with_another_schema_version_is_rejected() -> None:
+def test_molecule_database_with_another_schema_version_raises_runtime_error() -> None:
     with store.write_transaction() as db:
         db.execute("PRAGMA user_version = 99")
     with pytest.raises(RuntimeError, match="has format 99"):
@@ -147,7 +151,7 @@ def test_database_with_another_schema_version_is_rejected() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX")
-def test_state_folder_is_private_to_the_user(
+def test_molecule_state_folder_is_readable_only_by_its_user_or_refused(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry.list_workspaces()

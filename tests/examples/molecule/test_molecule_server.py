@@ -54,7 +54,7 @@ def build_params(text: str) -> dict[str, Any]:
     }
 
 
-def test_message_starts_a_task_that_returns_an_artifact() -> None:
+def test_a2a_message_send_returns_a_completed_task_with_a_text_artifact() -> None:
     reply = call_method("message/send", build_params("echo: hello"))
     assert reply["id"] == "r1"
     task = reply["result"]
@@ -64,7 +64,9 @@ def test_message_starts_a_task_that_returns_an_artifact() -> None:
     assert call_method("tasks/get", {"id": task["id"]})["result"] == task
 
 
-def test_failed_task_has_the_reason_in_its_status() -> None:
+def test_failed_a2a_task_has_the_reason_in_its_status_message_and_no_artifacts() -> (
+    None
+):
     task = call_method("message/send", build_params("sing: la"))["result"]
     assert task["status"]["state"] == "failed"
     message = task["status"]["message"]
@@ -88,7 +90,7 @@ def test_failed_task_has_the_reason_in_its_status() -> None:
         ("message/send", {"message": {"taskId": "task-1"}}, -32004),
     ],
 )
-def test_invalid_method_call_returns_its_error_code(
+def test_invalid_a2a_method_or_params_return_the_json_rpc_error_code(
     method: str, params: Any, code: int
 ) -> None:
     assert call_method(method, params)["error"]["code"] == code
@@ -106,23 +108,29 @@ def test_invalid_method_call_returns_its_error_code(
         (b'{"jsonrpc": "2.0", "method": "tasks/get", "id": {}}', -32600),
     ],
 )
-def test_malformed_request_returns_its_error_code(body: bytes, code: int) -> None:
+def test_malformed_json_rpc_body_returns_its_error_code_and_a_null_id(
+    body: bytes, code: int
+) -> None:
     reply = post(body).json()
     assert (reply["error"]["code"], reply["id"]) == (code, None)
 
 
-def test_too_large_body_is_rejected_with_413() -> None:
+def test_workspace_server_rejects_a_too_large_body_with_413() -> None:
     assert post(b" " * (server.MAX_BODY_BYTES + 1)).status_code == 413
 
 
 @pytest.mark.parametrize(
     "authorization", [b"", b"Bearer", b"Bearer wrong", b"Basic x", b"Bearer \xe9"]
 )
-def test_request_without_valid_token_is_rejected_with_401(authorization: bytes) -> None:
+def test_workspace_server_rejects_a_request_without_valid_bearer_token_with_401(
+    authorization: bytes,
+) -> None:
     assert post(b"{}", Authorization=authorization).status_code == 401
 
 
-def test_token_for_another_workspace_is_rejected_with_401() -> None:
+def test_workspace_server_rejects_the_bearer_token_of_another_workspace_with_401() -> (
+    None
+):
     token = get_workspace("ws-writing").token
     assert post(b"{}", Authorization=f"Bearer {token}").status_code == 401
 
@@ -136,11 +144,15 @@ def test_token_for_another_workspace_is_rejected_with_401() -> None:
         ("ws-research", "ws-research"),
     ],
 )
-def test_server_rejects_unreachable_callers_with_403(caller: str, to: str) -> None:
+def test_workspace_server_rejects_callers_that_it_cannot_reach_with_403(
+    caller: str, to: str
+) -> None:
     assert post(b"{}", caller=caller, to=to).status_code == 403
 
 
-def test_shutdown_by_another_workspace_is_rejected_with_403() -> None:
+def test_shutdown_of_a_workspace_server_by_another_workspace_is_rejected_with_403() -> (
+    None
+):
     director = get_workspace("ws-director")
     response = httpx.post(
         f"{get_workspace('ws-research').url}/shutdown",
@@ -153,7 +165,7 @@ def test_shutdown_by_another_workspace_is_rejected_with_403() -> None:
     assert response.status_code == 403
 
 
-def test_replaced_card_is_served_but_cannot_change_the_url() -> None:
+def test_replaced_a2a_agent_card_is_served_but_cannot_change_the_url() -> None:
     research = get_workspace("ws-research")
 
     def read_card() -> Any:
@@ -175,5 +187,5 @@ def test_replaced_card_is_served_but_cannot_change_the_url() -> None:
     assert read_card() == default
 
 
-def test_server_listens_only_on_the_loopback_address() -> None:
+def test_url_of_a_molecule_workspace_server_has_the_loopback_address() -> None:
     assert str(get_workspace("ws-research").url).startswith("http://127.0.0.1:")

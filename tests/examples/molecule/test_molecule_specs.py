@@ -32,7 +32,7 @@ def build_validator(name: str) -> Draft202012Validator:
     return Draft202012Validator(get_schema(name))
 
 
-def test_sections_have_the_expected_tool_counts() -> None:
+def test_sections_of_the_molecule_toolset_have_the_expected_tool_counts() -> None:
     build_validator("toolset").validate(TOOLSET)
     sections = [SPECS[name]["section"] for name in SPECS]
     assert {name: sections.count(name) for name in TOOLSET["sections"]} == {
@@ -43,7 +43,9 @@ def test_sections_have_the_expected_tool_counts() -> None:
 
 
 @each_spec
-def test_spec_is_valid_with_existing_permission_and_valid_examples(name: str) -> None:
+def test_molecule_spec_is_valid_and_has_existing_permission_and_valid_example_arguments(
+    name: str,
+) -> None:
     spec = SPECS[name]
     build_validator("tool").validate(spec)
     assert spec["name"] == name
@@ -55,7 +57,9 @@ def test_spec_is_valid_with_existing_permission_and_valid_examples(name: str) ->
 
 
 @each_spec
-def test_parameters_are_described_and_objects_are_closed(name: str) -> None:
+def test_molecule_parameters_have_descriptions_and_refuse_additional_properties(
+    name: str,
+) -> None:
     open_objects = {"card"}
     for key, schema in SPECS[name]["parameters"]["properties"].items():
         assert schema["description"], key
@@ -66,7 +70,9 @@ def test_parameters_are_described_and_objects_are_closed(name: str) -> None:
 
 
 @each_spec
-def test_handler_signature_matches_the_parameters_and_defaults(name: str) -> None:
+def test_molecule_handler_signature_matches_the_spec_parameters_and_defaults(
+    name: str,
+) -> None:
     assert_signature_matches(SPECS[name])
 
 
@@ -81,7 +87,7 @@ def test_molecule_specs_mention_no_previous_tool_name() -> None:
 
 
 @pytest.mark.parametrize(("name", "example"), EXAMPLES)
-def test_example_returns_its_documented_result_or_error(
+def test_example_in_a_molecule_spec_returns_its_documented_result_or_error(
     call: Callable[..., Any], name: str, example: dict[str, Any]
 ) -> None:
     if "error" in example:

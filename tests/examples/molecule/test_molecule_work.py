@@ -1,4 +1,4 @@
-"""Goals, task lists, requests to the user, and plugins."""
+"""Work tools of molecule: goals, task lists, requests to the user, and plugins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolcast_runtime import ToolError
 Call = Callable[..., Any]
 
 
-def test_goal_is_set_replaced_and_cleared(call: Call) -> None:
+def test_goal_tools_set_replace_and_clear_the_goal_of_a_workspace(call: Call) -> None:
     assert call("goal_get")["goal"] is None
     call("goal_set", goal="First", cadence_seconds=60)
     second = call("goal_set", goal="Second")
@@ -26,7 +26,7 @@ def test_goal_is_set_replaced_and_cleared(call: Call) -> None:
     assert call("goal_clear") == {"cleared": False}
 
 
-def test_goals_and_tasks_are_separate_per_workspace(
+def test_goals_and_task_lists_are_separate_for_each_workspace(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call("goal_set", goal="Ours")
@@ -38,7 +38,7 @@ def test_goals_and_tasks_are_separate_per_workspace(
         call("task_complete", task_id=task["task_id"])
 
 
-def test_task_changes_from_open_to_done(call: Call) -> None:
+def test_task_list_entry_changes_from_open_to_done(call: Call) -> None:
     first = call("task_add", title="First", next_action="Begin")
     second = call("task_add", title="Second")
     blocked = call("task_update", task_id=first["task_id"], status="blocked")
@@ -56,7 +56,9 @@ def test_task_changes_from_open_to_done(call: Call) -> None:
     assert titles(status="done", limit=1) == ["First"]
 
 
-def test_decision_on_a_request_is_delivered_to_the_inbox(call: Call) -> None:
+def test_user_decision_on_a_workspace_request_is_delivered_to_the_workspace_inbox(
+    call: Call,
+) -> None:
     low = call("create_request", kind="task", title="Sign", detail="page 3")
     high = call("create_request", kind="task", title="Pay", priority=5)
     approval = call("create_approval", action="Delete", reason="old")
@@ -93,7 +95,7 @@ def plugin_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_plugin_is_installed_and_replaced_only_if_changed(
+def test_molecule_plugin_is_installed_once_and_replaced_only_if_its_files_changed(
     call: Call, plugin_source: Path, home: Path
 ) -> None:
     folder = write_plugin(plugin_source)
@@ -108,7 +110,9 @@ def test_plugin_is_installed_and_replaced_only_if_changed(
     assert sorted(item.name for item in installed.parent.iterdir()) == ["choir"]
 
 
-def test_bundled_plugin_adds_its_skills_to_the_agent_card(call: Call) -> None:
+def test_bundled_molecule_plugin_adds_its_skills_to_the_a2a_agent_card(
+    call: Call,
+) -> None:
     call("install_plugin", source="review")
     card = call("update_agent_card", card={"name": "D", "skills": [], "x": [1]})
     assert [skill["id"] for skill in card["skills"]] == [
@@ -121,7 +125,7 @@ def test_bundled_plugin_adds_its_skills_to_the_agent_card(call: Call) -> None:
 @pytest.mark.parametrize(
     "source", ["nothing", "..", ".", "/etc", "../other_source", "\0"]
 )
-def test_plugin_not_in_a_source_folder_is_rejected(
+def test_molecule_plugin_outside_the_source_folders_is_rejected(
     call: Call, plugin_source: Path, source: str
 ) -> None:
     write_plugin(plugin_source.with_name("other_source"))
@@ -139,7 +143,7 @@ def test_plugin_not_in_a_source_folder_is_rejected(
         ({"skills": [{"id": "hum", "name": "", "description": ""}]}, "no skills/hum"),
     ],
 )
-def test_invalid_plugin_installs_no_files(
+def test_invalid_molecule_plugin_installs_no_files(
     call: Call, plugin_source: Path, home: Path, changes: dict[str, Any], reason: str
 ) -> None:
     write_plugin(plugin_source, **changes)
@@ -148,7 +152,9 @@ def test_invalid_plugin_installs_no_files(
     assert not (home / "plugins").exists()
 
 
-def test_plugin_with_symbolic_link_is_rejected(call: Call, plugin_source: Path) -> None:
+def test_molecule_plugin_with_a_symbolic_link_is_rejected(
+    call: Call, plugin_source: Path
+) -> None:
     (write_plugin(plugin_source) / "passwords").symlink_to("/etc/passwd")
     with pytest.raises(ToolError, match="passwords is neither"):
         call("install_plugin", source="choir")
