@@ -31,6 +31,7 @@ EXCEPTIONS = {
     # Opens /dev/null.
     ("toolcast/commands/generate/server_process.py", "os.open"),
     ("toolcast_runtime/stdio/process.py", "os.open"),
+    ("toolcast_runtime/mcp/server_options.py", "os.open"),
     # Builds an archive in memory.
     ("toolcast/commands/package.py", "import zipfile"),
     # Runs the compared servers in temporary folders.
