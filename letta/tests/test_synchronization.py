@@ -107,7 +107,7 @@ DONE = ApplyResult(3, 4, True, missed=())
         (None, (Plan(), ApplyResult(3, 4, False, missing=("b",))), 409, None),
     ],
 )
-async def test_sync_route_answers_with_status_and_result(
+async def test_http_route_for_letta_synchronization_answers_with_status_and_result(
     monkeypatch: pytest.MonkeyPatch, body: Any, outcome: Any, status: int, value: Any
 ) -> None:
     monkeypatch.setattr(syncing, "sync", FakeSync(outcome))

@@ -49,7 +49,9 @@ def test_built_in_template_uses_only_the_variable_view(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_built_in_template_starts_with_an_edited_by_hand_comment(name: str) -> None:
+def test_first_line_of_a_built_in_template_is_a_comment_that_ends_with_edited_by_hand(
+    name: str,
+) -> None:
     first = read_template(name).split("\n", 1)[0]
     assert first.startswith("{# ")
     assert first.endswith("dited by hand. #}")

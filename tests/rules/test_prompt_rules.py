@@ -136,7 +136,7 @@ def test_tool_parameter_for_secrets_is_reported(
 
 
 @pytest.mark.parametrize("name", ["page_token", "max_tokens", "key", "notes", "author"])
-def test_tool_parameter_with_a_harmless_name_is_accepted(
+def test_parameter_name_that_only_resembles_a_secret_is_accepted(
     name: str, list_rules: ListRules
 ) -> None:
     assert list_rules(parameters={"type": "object", "properties": {name: {}}}) == []

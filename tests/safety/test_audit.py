@@ -92,7 +92,7 @@ def audit(
     return Audit(log, projects)
 
 
-def test_audit_hook_recorded_events_of_the_generator_for_every_hostile_project(
+def test_python_audit_hook_received_events_during_the_run_of_each_hostile_project(
     audit: Audit,
 ) -> None:
     assert {audit.projects[event[0]] for event in audit.events} == set(

@@ -38,7 +38,7 @@ def test_repr_of_objects_with_secrets_has_the_type_name_and_no_secret(
     assert type(value).__name__ in repr(value)
 
 
-def test_tools_that_differ_only_in_source_are_equal() -> None:
+def test_tool_objects_are_equal_if_only_the_path_of_their_source_differs() -> None:
     tool = Tool("a", "", "", {})
     assert replace(tool, source="here") == tool != replace(tool, name="b")
 

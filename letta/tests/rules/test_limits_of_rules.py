@@ -266,7 +266,7 @@ def test_sending_call_without_declared_loop_is_reported(
     )
 
 
-def test_sending_tools_include_those_that_call_a_sending_tool(
+def test_tools_whose_handlers_call_a_message_sending_tool_count_as_message_sending(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def make_analysis(*tools: str) -> Any:
