@@ -51,7 +51,7 @@ GENERATED_TEST_CASES = ["04-line-ends-in-texts", "12-enum-values", "43-markup"]
 
 @pytest.mark.rows(40)
 @pytest.mark.parametrize("case", CASES)
-def test_generate_prints_the_recorded_output_for_each_hostile_project(
+def test_generate_prints_the_expected_output_for_each_hostile_project(
     case: str, make_hostile_project: Callable[[str], Path], generate: Callable[..., Any]
 ) -> None:
     """No handler is imported, and a refused project has no generated files."""
