@@ -20,7 +20,7 @@ def get_effects(before: Any, after: Any, kind: EffectKind) -> list[Effect]:
     return [e for e in found if e.kind is kind]
 
 
-def test_diff_of_equal_projects_has_no_changes_and_no_effects_on_clients() -> None:
+def test_diff_between_equal_projects_has_no_changes_and_no_effects_on_clients() -> None:
     project = {"toolset": {"clients": CLIENTS, "targets": TARGETS}, "other": {}}
     compared = compare(load_project(project), load_project(project))
     assert compared == ([], [])
@@ -47,13 +47,13 @@ def test_diff_reports_that_clients_no_longer_see_a_removed_tool() -> None:
     ]
 
 
-def test_diff_reports_no_effect_of_a_renamed_tool_on_visibility() -> None:
+def test_diff_reports_no_visibility_effect_for_a_renamed_tool() -> None:
     before: Any = {"note": None, "keep": {}}
     after = {"note": {"renamed_from": ["keep"]}}
     assert get_effects(before, after, EffectKind.VISIBILITY) == []
 
 
-def test_diff_reports_visibility_to_the_caller_of_a_toolset_without_clients() -> None:
+def test_diff_reports_visibility_to_the_caller_for_a_toolset_without_clients() -> None:
     before = {"toolset": {"targets": TARGETS}}
     exclusion = {"tool": "note", "target": "langchain", "reason": "Not for chains."}
     after = {"toolset": {"targets": TARGETS, "exclusions": [exclusion]}}
@@ -70,7 +70,7 @@ def test_diff_reports_more_tools_than_the_mcp_client_cursor_supports() -> None:
     assert [(e.reader, e.before, e.after) for e in found] == [("Cursor", 40, 41)]
 
 
-def test_diff_reports_added_token_costs_of_tool_texts_for_each_client() -> None:
+def test_diff_reports_added_tool_text_token_costs_for_each_client() -> None:
     toolset = {"toolset": {"clients": CLIENTS, "targets": TARGETS}}
     description = "Stores a note under its title until somebody deletes it again."
     found = get_effects(
@@ -85,14 +85,14 @@ def test_diff_reports_added_token_costs_of_tool_texts_for_each_client() -> None:
     assert found[0].message == f"estimated tokens for the tools of `a`: {cost}"
 
 
-def test_diff_adds_the_token_costs_of_guidance_only_to_generated_prompts() -> None:
+def test_diff_adds_guidance_token_costs_only_to_generated_prompts() -> None:
     toolset = {"toolset": {"targets": TARGETS}}
     after = {**toolset, "note": {"guidance": "One fact in each note."}}
     found = get_effects(toolset, after, EffectKind.TOKENS)
     assert [e.before | {"prompt": e.after["prompt"]} for e in found] == [found[0].after]
 
 
-def test_diff_reports_token_costs_of_names_and_on_demand_tools_in_claude_code() -> None:
+def test_diff_reports_name_and_on_demand_tool_token_costs_in_claude_code() -> None:
     toolset = {"toolset": {"client_kind": "claude-code"}}
     found = get_effects(toolset, {**toolset, "jot": {}}, EffectKind.TOKENS)
     assert [{k for k, v in e.after.items() if v > e.before[k]} for e in found] == [
@@ -109,6 +109,6 @@ def test_diff_does_not_report_token_changes_under_one_percent() -> None:
     assert found == []
 
 
-def test_docs_page_on_diff_documents_every_kind_of_effect() -> None:
+def test_docs_page_on_diff_documents_every_effect_kind() -> None:
     page = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
     assert [kind for kind in EffectKind if f"| `{kind}` |" not in page] == []

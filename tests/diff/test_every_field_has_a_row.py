@@ -75,7 +75,7 @@ def test_every_spec_field_has_a_test_case_in_which_diff_reports_its_change(
     assert_none(list_fields_with_changes(kind) - changed - NO_CASE[kind])
 
 
-def test_every_kind_of_change_that_diff_reports_has_a_test_case() -> None:
+def test_every_change_kind_that_diff_reports_has_a_test_case() -> None:
     """An impossible or misspelled event would have no case in either direction."""
     known = load_change_rules(EXTENSIONS)
     seen = {rule for case in load_single_changes() for rule, _ in case.changes}
@@ -89,7 +89,7 @@ def test_every_kind_of_change_that_diff_reports_has_a_test_case() -> None:
     assert_none(set(_list_own_kinds(known)) - seen)
 
 
-def test_every_message_template_of_diff_has_a_test_case() -> None:
+def test_every_diff_message_template_has_a_test_case() -> None:
     """A template with an unknown placeholder would raise an error in its case."""
     kinds = yaml.safe_load(read_package_file("diff", "rows.yaml"))["kinds"]
     messages = defaultdict[str, set[str]](set)

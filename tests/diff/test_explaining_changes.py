@@ -10,7 +10,7 @@ from tests.program import toolcast
 from toolcast.diff.comparison import load_change_rules
 
 
-def test_toolcast_explain_prints_meaning_grades_and_opposite_of_a_change(
+def test_toolcast_explain_prints_a_changes_meaning_grades_and_opposite(
     tmp_path: Path,
 ) -> None:
     result = toolcast(tmp_path, "explain", "tool/removed")
@@ -26,7 +26,7 @@ LONG_RULES = sorted(
 
 
 @pytest.mark.parametrize("rule_id", [rule.id for rule in LONG_RULES])
-def test_toolcast_explain_of_each_long_rule_fits_in_80_columns(
+def test_toolcast_explain_output_for_each_long_rule_fits_in_80_columns(
     rule_id: str, tmp_path: Path
 ) -> None:
     result = toolcast(tmp_path, "explain", rule_id)
@@ -34,7 +34,7 @@ def test_toolcast_explain_of_each_long_rule_fits_in_80_columns(
     assert max(map(len, result.stdout.split("\n"))) <= 80
 
 
-def test_toolcast_explain_without_id_lists_every_kind_of_change_in_80_columns(
+def test_toolcast_explain_without_id_lists_every_change_kind_in_80_columns(
     tmp_path: Path,
 ) -> None:
     output = toolcast(tmp_path, "explain").stdout
@@ -46,7 +46,7 @@ def test_toolcast_explain_without_id_lists_every_kind_of_change_in_80_columns(
 
 
 @pytest.mark.parametrize("rule_id", ["tool/removed", "parameter/enum-value-renamed"])
-def test_toolcast_explain_of_an_unknown_change_suggests_a_similar_one(
+def test_toolcast_explain_suggests_a_similar_change_for_an_unknown_one(
     rule_id: str, tmp_path: Path
 ) -> None:
     result = toolcast(tmp_path, "explain", rule_id[:-1])

@@ -104,7 +104,7 @@ def test_diff_reports_selection_cases_that_a_tool_wins_by_a_better_description(
     ]
 
 
-def test_diff_grades_the_loss_of_under_half_of_a_tools_selection_cases_as_risky(
+def test_diff_grades_a_tool_losing_under_half_its_selection_cases_as_risky(
     compare_selection: Compare,
 ) -> None:
     other = TOOL.format("Tells what nobody reads.")
@@ -160,7 +160,7 @@ def test_diff_reports_messages_for_no_tool_that_now_select_a_tool(
     }
 
 
-def test_diff_compares_selection_cases_of_a_renamed_tool_by_its_new_name(
+def test_diff_compares_a_renamed_tools_selection_cases_by_its_new_name(
     compare_selection: Compare,
 ) -> None:
     keep = TOOL.format("Keeps what is old.") + "cases: [{message: to the archive}]\n"
@@ -177,7 +177,7 @@ def test_diff_compares_selection_cases_of_a_renamed_tool_by_its_new_name(
     ]
 
 
-def test_diff_reports_no_changed_selection_cases_of_a_renamed_tool(
+def test_diff_reports_no_changed_selection_cases_for_a_renamed_tool(
     compare_selection: Compare,
 ) -> None:
     spec = ARCHIVE + CASES
@@ -186,7 +186,7 @@ def test_diff_reports_no_changed_selection_cases_of_a_renamed_tool(
 
 
 @pytest.mark.parametrize("is_added", [True, False])
-def test_diff_does_not_report_selection_cases_of_added_and_removed_tools(
+def test_diff_does_not_report_selection_cases_for_added_and_removed_tools(
     is_added: bool, compare_selection: Compare
 ) -> None:
     without_archive = {"delete_page": DELETE}
@@ -228,7 +228,7 @@ def test_diff_reports_added_and_changed_selection_cases_as_safe(
     ]
 
 
-def test_diff_of_a_project_without_selection_cases_builds_no_ranking(
+def test_diff_builds_no_ranking_for_a_project_without_selection_cases(
     compare_selection: Compare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
@@ -242,7 +242,7 @@ def test_diff_of_a_project_without_selection_cases_builds_no_ranking(
     monkeypatch.undo()
 
 
-def test_diff_rules_of_selection_cases_have_opposite_rules() -> None:
+def test_diff_selection_case_rules_have_opposite_rules() -> None:
     known = [
         rule
         for id_, rule in load_change_rules(()).items()

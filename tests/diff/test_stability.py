@@ -67,7 +67,7 @@ def get_removal_grades(
         ("stability: draft\n", "safe safe safe risky"),
     ],
 )
-def test_diff_grades_of_a_removed_tool_depend_on_its_stability(
+def test_removed_tool_diff_grades_depend_on_tool_stability(
     compare_versions: Compare, spec: str, grades: str
 ) -> None:
     """Stability is draft, beta or stable."""

@@ -162,7 +162,7 @@ def test_registry_mcp_langchain_and_cli_accept_the_same_values_for_each_keyword(
     assert 40 < valid < len(calls) - 40
 
 
-def test_registry_mcp_langchain_and_cli_accept_the_same_arguments_of_real_tools(
+def test_registry_mcp_langchain_and_cli_accept_the_same_real_tool_arguments(
     function_cases: list[Any], build_toolset: Callable[[Any], Any]
 ) -> None:
     verdicts = build_toolset(function_cases)

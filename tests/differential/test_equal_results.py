@@ -326,7 +326,7 @@ def test_mcp_content_blocks_are_returned_by_registry_mcp_and_langchain(
     assert interfaces.tool.invoke({"name": "blocks"}) == expected
 
 
-def test_tool_error_of_a_type_other_than_string_is_converted_to_string(
+def test_non_string_tool_error_is_converted_to_string(
     interfaces: Interfaces,
 ) -> None:
     error = interfaces.registry("error_object").error

@@ -177,7 +177,7 @@ def test_validation_rejects_large_arguments_quickly_with_a_short_message(
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("case", MULTIPLYING)
-def test_validation_by_a_schema_of_exponential_cost_ends_in_bounded_time(
+def test_validation_by_an_exponential_cost_schema_ends_in_bounded_time(
     case: str,
 ) -> None:
     schema, arguments = MULTIPLYING[case]
@@ -245,7 +245,7 @@ def test_arguments_500_levels_deep_are_rejected_by_registry_langchain_and_cli(
     assert toolset.mcp([("tree", nest(50, {})), ("tree", nest(150, {}))]) == [True] * 2
 
 
-def test_string_argument_of_1000000_characters_is_accepted_by_every_interface(
+def test_1000000_character_string_argument_is_accepted_by_every_interface(
     toolset: Any,
 ) -> None:
     text = {"a": "x" * 1_000_000}

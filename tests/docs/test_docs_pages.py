@@ -51,9 +51,7 @@ def test_committed_generated_docs_pages_are_up_to_date() -> None:
     assert outdated == [], "run `python docs/build.py`"
 
 
-def test_docs_page_on_changes_lists_every_family_and_audience_of_toolcast_diff() -> (
-    None
-):
+def test_docs_page_on_changes_lists_every_toolcast_diff_family_and_audience() -> None:
     from toolcast.diff.change import AUDIENCES
     from toolcast.diff.comparison import load_change_rules
 

@@ -112,7 +112,7 @@ def provider() -> Iterator[tuple[str, dict[str, list[str]]]]:
 
 
 @pytest.mark.slow
-def test_docs_example_of_each_model_providers_sdk_sends_the_tool_and_its_result(
+def test_each_model_provider_sdk_docs_example_sends_the_tool_and_its_result(
     provider: tuple[str, dict[str, list[str]]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

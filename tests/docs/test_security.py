@@ -30,9 +30,7 @@ def read_line_counts() -> dict[str, int]:
     return {name: int(lines.replace(",", "")) for name, lines in rows}
 
 
-def test_docs_line_counts_of_runtime_packages_are_within_10_percent_or_50_lines() -> (
-    None
-):
+def test_docs_runtime_package_line_counts_are_within_10_percent_or_50_lines() -> None:
     for name, lines in read_line_counts().items():
         files = [*(RUNTIME / name).rglob("*.py"), *RUNTIME.glob(f"{name}.py")]
         actual = sum(file.read_bytes().count(b"\n") for file in files)

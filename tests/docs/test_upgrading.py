@@ -44,9 +44,7 @@ for name, arguments in json.loads(sys.argv[1]):
 """
 
 
-def test_upgrading_page_states_the_version_range_of_the_runtime_for_generated_code() -> (
-    None
-):
+def test_upgrading_page_states_the_runtime_version_range_for_generated_code() -> None:
     major, minor, _ = __version__.split(".")
     assert f"requires `>={major}.{minor},<{major}.{int(minor) + 1}`" in PAGE
 
@@ -84,7 +82,7 @@ def test_docs_upgrading_page_states_the_ledgers_database_schema_version(
 
 
 @pytest.mark.slow
-def test_docs_upgrading_commands_leave_a_project_of_the_same_version_unchanged(
+def test_docs_upgrading_commands_leave_a_same_version_project_unchanged(
     tmp_path: Path,
 ) -> None:
     """The first commands of the page leave no difference in `git status`."""

@@ -9,9 +9,7 @@ from toolcast_runtime.external import ExternalServer
 from toolcast_runtime.router import ChatModel
 
 
-def test_mcp_server_of_the_spec_language_has_the_fields_and_defaults_of_the_runtime() -> (
-    None
-):
+def test_spec_language_mcp_server_has_the_runtime_fields_and_defaults() -> None:
     spec_fields = {field.name for field in fields(McpServer)}
     runtime_fields = {field.name for field in fields(ExternalServer)}
     assert issubclass(McpServer, ExternalServer)
@@ -21,9 +19,7 @@ def test_mcp_server_of_the_spec_language_has_the_fields_and_defaults_of_the_runt
         assert getattr(spec_server, name) == getattr(runtime_server, name), name
 
 
-def test_tool_router_of_the_spec_language_has_the_defaults_of_the_runtimes_model() -> (
-    None
-):
+def test_spec_language_tool_router_has_the_runtime_model_defaults() -> None:
     spec_router, runtime_model = ToolRouter("url", "model"), ChatModel("url", "model")
     assert [f.name for f in fields(ToolRouter)] == [f.name for f in fields(ChatModel)]
     for name, value in vars(spec_router).items():

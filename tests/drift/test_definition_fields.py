@@ -202,7 +202,7 @@ def _list_edits(project: Project) -> list[Edit]:
 
 
 @pytest.mark.slow
-def test_edit_of_any_field_of_a_generated_tool_definition_fails_a_generated_test(
+def test_editing_any_generated_tool_definition_field_fails_a_generated_test(
     project: Project,
 ) -> None:
     edits = _list_edits(project)

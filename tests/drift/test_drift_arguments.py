@@ -108,7 +108,7 @@ def drift_project(make_project: Callable[..., Any], names: tuple[str, ...]) -> A
     return project
 
 
-def test_argument_of_a_removed_handler_parameter_is_rejected_and_not_ignored(
+def test_argument_for_a_removed_handler_parameter_is_rejected_and_not_ignored(
     make_project: Callable[..., Any],
 ) -> None:
     """Ignoring the tenant would send a message to the wrong one."""

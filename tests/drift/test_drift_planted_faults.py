@@ -321,7 +321,7 @@ _SIMILAR_FAULTS = {
         for fault in FAULTS
     ],
 )
-def test_hand_edit_of_a_generated_file_fails_toolcast_check_and_generated_tests(
+def test_generated_file_hand_edit_fails_toolcast_check_and_generated_tests(
     copy: Project, pytest_runner: ForkServer, fault: Fault
 ) -> None:
     copy.edit(fault.file, fault.old, fault.new)
@@ -339,7 +339,7 @@ def test_hand_edit_of_a_generated_file_fails_toolcast_check_and_generated_tests(
         for number, fault in enumerate(f for f in FAULTS if f.tests == CHECK)
     ],
 )
-def test_hand_edit_of_a_generated_file_fails_the_generated_test_that_runs_check(
+def test_generated_file_hand_edit_fails_the_generated_test_that_runs_check(
     copy: Project, pytest_runner: ForkServer, fault: Fault
 ) -> None:
     copy.edit(fault.file, fault.old, fault.new)

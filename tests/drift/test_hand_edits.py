@@ -363,7 +363,7 @@ def edited_output(copy: Project) -> str:
 @pytest.mark.parametrize(
     "message", [pytest.param(edit[-1], id=edit[0]) for edit in (*EDITS, *SHARED_EDITS)]
 )
-def test_hand_edit_of_a_generated_file_fails_a_generated_test_without_generator(
+def test_generated_file_hand_edit_fails_a_generated_test_without_generator(
     edited_output: str, message: str
 ) -> None:
     assert message in edited_output
@@ -387,7 +387,7 @@ def test_generated_tests_without_specs_are_skipped_unless_specs_are_required(
 
 
 @pytest.mark.slow
-def test_hand_edit_of_an_mcp_resource_or_prompt_fails_a_generated_test(
+def test_mcp_resource_or_prompt_hand_edit_fails_a_generated_test(
     clinic_project: Path, tmp_path: Path
 ) -> None:
     project = Project(tmp_path / "copy")

@@ -180,7 +180,7 @@ print([place for place, error in said.items() if "is not a parameter" not in (er
 """
 
 
-def test_hostile_names_of_undeclared_arguments_are_rejected(root: Path) -> None:
+def test_hostile_undeclared_argument_names_are_rejected(root: Path) -> None:
     result = Project(root).run("-c", PROBE, json.dumps([STRICT, HOSTILE]))
     assert result.stdout == "[]\n", result.stdout + result.stderr
 

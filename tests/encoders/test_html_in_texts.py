@@ -205,7 +205,7 @@ PIECES = st.lists(
 @example(["<!-- a note -->", "</ b"], "")
 @example(["<div>", "\n", "`", "<b hidden>", "`", "\n", "</div>"], "")
 @example(["`", "\n", "`", "<div hidden>", "`", "`"], " ")
-def test_markdown_encoder_lets_no_combination_of_html_hide_the_next_tool(
+def test_markdown_encoder_lets_no_html_combination_hide_the_next_tool(
     pieces: list[str], separator: str
 ) -> None:
     text = separator.join(pieces)

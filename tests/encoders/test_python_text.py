@@ -85,7 +85,7 @@ def test_encode_literal_returns_python_that_evaluates_to_the_value_with_its_type
 
 @given(JSON)
 @limit_examples(150)
-def test_black_does_not_change_a_python_assignment_of_encode_literal(
+def test_black_does_not_change_an_encode_literal_python_assignment(
     value: Any,
 ) -> None:
     source = f"VALUE = {encode_literal(value, 'VALUE = ')}\n"
@@ -104,7 +104,7 @@ def test_black_does_not_change_a_python_call_with_encoded_arguments(
 
 @given(TEXTS, TEXTS)
 @limit_examples(150)
-def test_black_does_not_change_a_python_dictionary_of_encode_literal(
+def test_black_does_not_change_an_encode_literal_python_dictionary(
     key: str, value: str
 ) -> None:
     source = f"VALUE = {encode_literal({key: value, 'more': [value]}, 'VALUE = ')}\n"
@@ -238,7 +238,7 @@ def test_encode_identifier_raises_value_error_for_an_invalid_python_identifier(
         encode_identifier(name)
 
 
-def test_text_width_of_each_character_equals_blacks_width() -> None:
+def test_text_width_equals_blacks_width_for_each_character() -> None:
     chars = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
     differ = [c for c in chars if is_printable(c) and text_width(c) != str_width(c)]
     assert differ == []

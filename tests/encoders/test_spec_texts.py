@@ -188,7 +188,7 @@ def test_module_and_class_names_derived_from_any_tool_name_are_valid_python(
 
 
 @given(st.text())
-def test_cli_option_name_of_any_parameter_is_one_shell_argument(parameter: str) -> None:
+def test_any_parameter_cli_option_name_is_one_shell_argument(parameter: str) -> None:
     assert re.fullmatch(r"--[a-z0-9]+(-[a-z0-9]+)*", option_name(parameter))
 
 

@@ -138,7 +138,7 @@ def test_http_mcp_server_in_shutdown_answers_connections_opened_before_the_signa
 
 
 @pytest.mark.slow
-async def test_http_mcp_server_shutdown_loses_no_call_of_continuous_callers(
+async def test_http_mcp_server_shutdown_loses_no_call_from_continuous_callers(
     project: SlowProject,
 ) -> None:
     """Each call is answered, or its connection is refused before the call is sent."""

@@ -94,7 +94,7 @@ def parse_results(output: bytes) -> dict[Any, str]:
         pytest.param("async_second", LEGACY, "SIGINT", marks=SLOW),
     ],
 )
-def test_stdio_mcp_server_finishes_a_running_call_after_a_signal_or_end_of_stdin(
+def test_stdio_mcp_server_finishes_a_running_call_after_a_signal_or_stdin_eof(
     project: SlowProject, tool: str, era: str, trigger: str
 ) -> None:
     with run_slow_server(project, 10) as process:
@@ -170,7 +170,7 @@ def test_stdio_mcp_server_ends_after_a_second_signal_without_waiting_for_calls(
     assert project.events == ["begun"]
 
 
-def test_stdio_mcp_server_cancels_calls_at_once_on_a_signal_after_end_of_stdin(
+def test_stdio_mcp_server_cancels_calls_at_once_on_a_signal_after_stdin_eof(
     project: SlowProject,
 ) -> None:
     grace = int(TIMEOUT_S)
@@ -192,7 +192,7 @@ def test_stdio_mcp_server_cancels_calls_at_once_on_a_signal_after_end_of_stdin(
     "source_kind",
     ["pipe", *(pytest.param(f, marks=SLOW) for f in ("file", "empty file"))],
 )
-def test_stdio_mcp_server_answers_running_calls_after_end_of_stdin(
+def test_stdio_mcp_server_answers_running_calls_after_stdin_eof(
     project: SlowProject, tmp_path: Path, source_kind: str, era: str
 ) -> None:
     tools = (

@@ -218,7 +218,7 @@ async def test_external_tool_call_returns_the_received_result_without_unset_fiel
     assert (client.requests[0].name, client.requests[0].arguments) == ("a", {"x": 1})
 
 
-async def test_mcp_input_requests_of_a_server_are_answered_up_to_a_limit() -> None:
+async def test_mcp_server_input_requests_are_answered_up_to_a_limit() -> None:
     """Without a user who can answer, the call fails."""
     client = FakeClient()
     client.responses = [make_input_request(), make_result()]
@@ -272,9 +272,7 @@ async def test_only_a_connection_closed_error_marks_an_mcp_session_as_lost() -> 
     assert not open_session.is_lost
 
 
-def test_normalize_definition_preserves_null_and_unknown_fields_of_an_mcp_tool() -> (
-    None
-):
+def test_normalize_definition_preserves_null_and_unknown_mcp_tool_fields() -> None:
     assert normalize_definition("tools", {**TOOL, "title": None}) == {
         **TOOL,
         "title": None,

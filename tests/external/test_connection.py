@@ -172,7 +172,7 @@ async def test_at_most_ten_omitted_external_tools_are_logged_and_only_once(
     assert log_lines(caplog) == []
 
 
-async def test_changed_definitions_of_external_tools_are_logged_with_tool_names(
+async def test_changed_external_tool_definitions_are_logged_with_tool_names(
     connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     session.definitions = [entry(f"t{n}") for n in range(12)]

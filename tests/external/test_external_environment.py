@@ -10,7 +10,7 @@ import pytest
 from tests.external.conftest import Open, call_tool, odd_server
 
 
-async def test_environment_secret_of_external_server_is_hidden_in_results_and_logs(
+async def test_external_server_environment_secret_is_hidden_in_results_and_logs(
     open_tools: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is hidden in `repr` texts, too."""
@@ -31,7 +31,7 @@ async def test_external_server_does_not_inherit_undeclared_environment_variables
     assert "PATH" in response.result and "UNDECLARED" not in response.result
 
 
-async def test_unset_variable_of_external_server_is_logged_and_its_tools_omitted(
+async def test_unset_external_server_variable_is_logged_and_server_tools_omitted(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert "ODD_TOKEN" not in os.environ

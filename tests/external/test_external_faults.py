@@ -180,7 +180,7 @@ async def test_external_server_stderr_flood_does_not_block_calls_or_fill_the_log
     assert "noise" not in capfd.readouterr().err
 
 
-async def test_endless_notifications_of_external_server_do_not_block_calls(
+async def test_endless_external_server_notifications_do_not_block_calls(
     open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("chatty", call_timeout=50.0, list_timeout=50.0))
@@ -212,7 +212,7 @@ async def test_oversized_result_closes_only_the_connection_to_its_external_serve
 
 
 @pytest.mark.slow
-async def test_close_ends_processes_of_faulty_external_servers(
+async def test_close_ends_faulty_external_server_processes(
     open_tools: Open, tmp_path: Path
 ) -> None:
     mark = str(tmp_path / "mark")
@@ -227,7 +227,7 @@ async def test_close_ends_processes_of_faulty_external_servers(
     assert find_processes(mark) == []
 
 
-async def test_close_ends_child_processes_of_an_external_server(
+async def test_close_ends_external_server_child_processes(
     open_tools: Open, tmp_path: Path
 ) -> None:
     mark, server = str(tmp_path / "mark"), odd_server("well")
@@ -265,7 +265,7 @@ def test_calls_from_several_event_loops_share_one_external_server_process(
     assert find_processes(mark) == []
 
 
-def test_call_of_a_local_tool_does_not_import_mcp_sdk_or_pydantic() -> None:
+def test_local_tool_call_does_not_import_mcp_sdk_or_pydantic() -> None:
     code = (
         "import asyncio, sys\n"
         "from generated.kirishima import registry\n"

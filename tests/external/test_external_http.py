@@ -103,14 +103,14 @@ async def test_registry_calls_local_and_external_tools(
     ("tool", "client"),
     [("email", "external"), ("lists", "external"), ("calendar", "copilot")],
 )
-async def test_call_of_an_external_tool_denied_to_the_client_is_refused(
+async def test_call_to_an_external_tool_denied_to_the_client_is_refused(
     tool: str, client: str, configured_server: PersonalServer
 ) -> None:
     response = await registry.call_tool(tool, {"action": "list_lists"}, client)
     assert response.error == f"unknown tool `{tool}`"
 
 
-async def test_call_of_an_unknown_tool_does_not_connect_to_external_servers() -> None:
+async def test_unknown_tool_call_does_not_connect_to_external_servers() -> None:
     response = await registry.call_tool("no_such_tool", {}, "internal")
     assert response.error == "unknown tool `no_such_tool`"
     assert registry.EXTERNAL_TOOLS._connections == {}
@@ -145,7 +145,7 @@ async def test_restarted_external_http_server_is_reconnected(
     assert (await call_tool(tools, "lists", action="list_lists")).success
 
 
-async def test_http_401_of_external_server_is_logged_and_its_tools_are_omitted(
+async def test_external_server_http_401_is_logged_and_server_tools_are_omitted(
     open_tools: Open, personal_server: PersonalServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(ExternalServer("personal", url=personal_server.url))
@@ -156,7 +156,7 @@ async def test_http_401_of_external_server_is_logged_and_its_tools_are_omitted(
 
 
 @pytest.mark.slow
-async def test_secret_in_the_url_of_an_external_server_is_not_logged(
+async def test_secret_in_an_external_server_url_is_not_logged(
     open_tools: Open,
     start_personal_server: StartServer,
     monkeypatch: pytest.MonkeyPatch,
@@ -283,7 +283,7 @@ class InvalidResponseHandler(BaseHTTPRequestHandler):
         "invalid event",
     ],
 )
-async def test_invalid_http_response_of_external_server_is_logged_and_tools_omitted(
+async def test_invalid_external_server_http_response_is_logged_and_tools_omitted(
     attributes: dict[str, Any], open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     handler = type("Handler", (InvalidResponseHandler,), attributes)

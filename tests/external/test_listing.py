@@ -138,7 +138,7 @@ def test_allow_deny_and_max_tools_limit_the_selected_external_tools() -> None:
     )
 
 
-def test_external_tool_has_a_summary_and_the_timeout_of_its_server() -> None:
+def test_external_tool_has_a_summary_and_its_servers_timeout() -> None:
     """The summary is the first line of the description or the title."""
     server = ExternalServer("far", call_timeout=7.0, persistent=True, prefix="p_")
     definition = entry(title="Title", description=f"\n {'d' * 201}\nMore.")
@@ -237,7 +237,7 @@ A, B, C = (entry("a"), entry("b"), entry("c", description="other"))
         ([C, {**C, "description": "x"}], [{**C, "description": "x"}], (), None, ()),
     ],
 )
-def test_lock_of_an_external_server_offers_unchanged_tools_only(
+def test_external_server_lock_offers_unchanged_tools_only(
     locked: list[Any], listed: list[Any], varying_paths: Any, offered: Any, changes: Any
 ) -> None:
     """Refusing offers only unchanged tools as locked; logging offers every listed tool.
@@ -299,7 +299,7 @@ def test_lock_comparison_reports_changed_prompts_resources_and_instructions() ->
         (1, 1, []),
     ],
 )
-def test_find_differences_yields_the_paths_of_changed_json_values(
+def test_find_differences_yields_the_paths_to_changed_json_values(
     old: Any, new: Any, paths: list[Any]
 ) -> None:
     assert list(find_differences(old, new)) == paths

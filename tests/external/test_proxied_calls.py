@@ -137,7 +137,7 @@ async def test_proxied_call_answers_repeated_input_requests_up_to_a_limit() -> N
         ([text("jammed")], {"structuredContent": {"code": 5}}, "jammed", True),
     ],
 )
-async def test_error_of_a_proxied_call_includes_its_text_and_content(
+async def test_proxied_call_error_includes_its_text_and_content(
     make_registry: Make,
     content: list[Any],
     fields: dict[str, Any],
@@ -168,7 +168,7 @@ async def test_error_of_a_proxied_call_includes_its_text_and_content(
         ),
     ],
 )
-async def test_error_of_proxied_call_has_structured_content_only_if_schema_matches(
+async def test_proxied_call_error_has_structured_content_only_if_schema_matches(
     make_registry: Make, returns: Any, value: Any, expected: Any
 ) -> None:
     """The official TypeScript client validates it in errors, too."""
@@ -235,14 +235,14 @@ async def test_proxied_call_escapes_control_characters_in_errors_but_not_in_resu
         ({"result": {"content": [{"type": "smell"}]}}, "the tool's result is invalid"),
     ],
 )
-async def test_json_rpc_error_or_invalid_result_of_the_server_fails_a_proxied_call(
+async def test_server_json_rpc_error_or_invalid_result_fails_a_proxied_call(
     make_registry: Make, reply: dict[str, Any], error: str
 ) -> None:
     response = await make_registry().call_tool("answer", reply)
     assert response.error is not None and error in response.error
 
 
-async def test_proxied_result_that_violates_the_output_schema_of_the_spec_is_an_error(
+async def test_proxied_result_that_violates_the_spec_output_schema_is_an_error(
     make_registry: Make,
 ) -> None:
     spec = definition("answer", proxy="odd")
@@ -341,7 +341,7 @@ async def test_environment_secrets_are_hidden_in_proxied_results_errors_and_tool
     assert "t0ken" not in repr(await registry.list_tools())
 
 
-async def test_langchain_tool_of_a_proxied_call_returns_content_blocks_and_errors(
+async def test_proxied_call_langchain_tool_returns_content_blocks_and_errors(
     make_registry: Make,
 ) -> None:
     tools = LangChainTools(make_registry())

@@ -63,7 +63,7 @@ def list_ids(settings: LedgerSettings, what: str = "id FROM calls") -> list[str]
         ("9999d", ["day", "killed", "month", "new", "old", "other's"]),
     ],
 )
-def test_ledger_rows_of_a_toolset_are_removed_after_the_time_in_keep(
+def test_toolset_ledger_rows_are_removed_after_the_time_in_keep(
     settings: LedgerSettings, keep: str, stay: list[str]
 ) -> None:
     settings = replace(settings, keep=keep)
@@ -182,7 +182,7 @@ async def test_first_tool_call_in_a_process_removes_old_ledger_rows(
     assert len(file_ledger.rows()) == (1 if keep else 2)
 
 
-def test_failed_removal_of_old_ledger_rows_is_logged_and_keeps_them(
+def test_failed_old_ledger_row_removal_is_logged_and_keeps_the_rows(
     settings: LedgerSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.get_file().mkdir()

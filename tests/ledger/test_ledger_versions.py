@@ -34,7 +34,7 @@ async def test_ledger_row_contains_the_escaped_user_name(
     assert [row["user"] for row in file_ledger.rows()] == ["mia\\ud800\n", None]
 
 
-async def test_approvals_table_of_the_ledger_contains_the_escaped_user_name(
+async def test_ledger_approvals_table_contains_the_escaped_user_name(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "toys.sqlite3"

@@ -60,7 +60,7 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
         ("called", {"text": "a"}, ["a", "Database"]),
     ],
 )
-def test_handlers_of_every_kind_receive_the_dependencies_of_the_lifespan(
+def test_every_handler_kind_receives_the_lifespan_dependencies(
     make_toolset: Make, tool: str, arguments: dict[str, Any], result: Any
 ) -> None:
     """Dependencies are the objects that the lifespan yields, such as a database."""
@@ -84,7 +84,7 @@ def test_tool_call_with_a_dependency_name_as_argument_is_refused_before_the_life
     assert toolset.told == []
 
 
-def test_tool_whose_dependency_is_also_a_parameter_of_its_schema_cannot_be_called(
+def test_tool_whose_dependency_is_also_a_schema_parameter_cannot_be_called(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     schema = {"type": "object", "properties": {"db": {"type": "string"}}}
@@ -163,7 +163,7 @@ def test_replace_dependencies_with_an_unknown_name_raises_lookup_error_with_sugg
         pass
 
 
-def test_call_of_a_tool_without_dependencies_does_not_start_the_lifespan(
+def test_calling_a_tool_without_dependencies_does_not_start_the_lifespan(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset("def quick(): return 1")

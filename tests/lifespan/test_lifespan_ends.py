@@ -221,7 +221,7 @@ def test_python_script_that_calls_a_registry_closes_the_lifespan_at_its_end(
     assert shop.told == LIVED
 
 
-async def test_mounted_mcp_server_shares_the_registry_lifespan_of_the_asgi_application(
+async def test_mounted_mcp_server_shares_the_asgi_applications_registry_lifespan(
     toolset: Toolset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOY_TOKEN", "token-of-the-toy")
@@ -237,7 +237,7 @@ async def test_mounted_mcp_server_shares_the_registry_lifespan_of_the_asgi_appli
 
 
 @pytest.mark.slow
-def test_no_lifespan_option_of_the_stdio_server_starts_no_lifespan(shop: Shop) -> None:
+def test_stdio_server_no_lifespan_option_starts_no_lifespan(shop: Shop) -> None:
     code, out, err = shop.run(
         *SERVER, "--no-lifespan", input=encode_calls("ping", "add")
     )

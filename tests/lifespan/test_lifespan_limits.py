@@ -32,7 +32,7 @@ async def test_lifespan_start_is_limited_to_60_seconds_and_its_end_to_4_seconds(
     assert "the lifespan of `toys` (a:b) did not end within 4 seconds" in caplog.text
 
 
-async def test_timer_for_the_start_of_a_lifespan_is_a_daemon_and_is_cancelled(
+async def test_lifespan_start_timer_is_a_daemon_and_is_cancelled(
     toolset: Toolset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[threading.Timer] = []

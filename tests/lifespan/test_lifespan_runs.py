@@ -33,7 +33,7 @@ async def test_lifespan_starts_and_ends_with_the_registry(toolset: Toolset) -> N
     assert toolset.told == ["opened", "closed"]
 
 
-async def test_lifespan_of_a_registry_entered_twice_ends_only_at_the_outer_exit(
+async def test_registry_entered_twice_ends_its_lifespan_only_at_the_outer_exit(
     toolset: Toolset,
 ) -> None:
     async with toolset.registry:
@@ -94,7 +94,7 @@ def test_concurrent_first_tool_calls_start_one_lifespan(make_toolset: Make) -> N
     assert toolset.told == ["opened"]
 
 
-async def test_cancelled_first_tool_call_does_not_cancel_the_start_of_the_lifespan(
+async def test_cancelled_first_tool_call_does_not_cancel_the_lifespan_start(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset(SLOW_START)
@@ -180,7 +180,7 @@ def test_tool_call_is_refused_if_the_lifespans_event_loop_is_stopped(
     assert toolset.told == ["opened", "closed"]
 
 
-async def test_registries_with_the_same_lifespan_function_share_one_run_of_it(
+async def test_registries_with_the_same_lifespan_function_share_one_lifespan_run(
     toolset: Toolset,
 ) -> None:
     other = toolset.make_registry()
@@ -344,7 +344,7 @@ async def test_lifespan_end_that_exceeds_its_timeout_is_cancelled_and_logged(
     assert "did not end within 0.1 seconds" in caplog.text
 
 
-async def test_error_at_the_end_of_a_lifespan_is_logged(
+async def test_error_when_a_lifespan_ends_is_logged(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     toolset = make_toolset("""
@@ -359,7 +359,7 @@ async def test_error_at_the_end_of_a_lifespan_is_logged(
     assert "the disk is full" in caplog.text
 
 
-async def test_error_of_a_failed_lifespan_start_names_function_exception_and_line(
+async def test_failed_lifespan_start_error_names_function_exception_and_line(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     toolset = make_toolset("""
@@ -451,7 +451,7 @@ def test_sync_with_statement_on_a_registry_opens_and_closes_the_lifespan(
     assert toolset.told == ["opened", "closed"] * 2
 
 
-def test_sync_with_statement_on_a_registry_raises_the_error_of_a_failed_lifespan_start(
+def test_sync_with_statement_on_a_registry_raises_the_failed_lifespan_start_error(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset("""
@@ -464,7 +464,7 @@ def test_sync_with_statement_on_a_registry_raises_the_error_of_a_failed_lifespan
         pass
 
 
-async def test_cancelled_entering_of_a_registry_does_not_end_the_lifespan_for_others(
+async def test_cancelled_attempt_to_enter_a_registry_does_not_end_the_lifespan_for_others(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset(SLOW_START)

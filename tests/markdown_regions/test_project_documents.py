@@ -183,7 +183,7 @@ def test_check_rejects_a_documents_entry_that_is_generated_outside_missing_or_in
 @pytest.mark.parametrize(
     "name", ["README", "a.py", "/a.md", "a b.md", "a.md\n", "-", "a.mdx", "C:/a.md"]
 )
-def test_documents_of_toolcast_yaml_must_be_relative_markdown_paths(
+def test_toolcast_yaml_documents_must_be_relative_markdown_paths(
     name: str, project: Any
 ) -> None:
     project.write(
@@ -194,7 +194,7 @@ def test_documents_of_toolcast_yaml_must_be_relative_markdown_paths(
     assert "help: Relative path of a Markdown file" in run.stderr
 
 
-def test_duplicate_path_in_documents_of_toolcast_yaml_is_rejected(project: Any) -> None:
+def test_duplicate_path_in_toolcast_yaml_documents_is_rejected(project: Any) -> None:
     project.edit("toolcast.yaml", "docs/tools.md", "docs/tools.md, docs/tools.md")
     run = project.toolcast("check")
     assert run.returncode == 2
@@ -244,7 +244,7 @@ def test_killed_generate_keeps_the_markdown_document_and_the_next_run_fills_it(
     assert not list((project.root / "generated").glob(".toolcast-*"))
 
 
-def test_folder_of_a_document_replaced_by_a_symlink_during_generate_is_not_followed(
+def test_document_folder_replaced_by_a_symlink_during_generate_is_not_followed(
     project: Any, outside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (outside / "tools.md").write_text(PAGE, encoding="utf-8")

@@ -104,7 +104,7 @@ def render(project: Any, args: str) -> str:
         ),
     ],
 )
-def test_region_marker_renders_the_table_of_tools_parameters_or_exposure_it_names(
+def test_region_marker_renders_the_tool_parameter_or_exposure_table_it_names(
     args: str, lines: list[str], make_project: MakeProject
 ) -> None:
     project = make_project(TOOLS, toolset=TOOLSET)
@@ -164,7 +164,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_spec_text_stays_in_its_cell_of_a_markdown_table(text: str) -> None:
+def test_hostile_spec_text_stays_in_its_markdown_table_cell(text: str) -> None:
     lines = [
         encode_table_row([encode_cell("Tool"), encode_cell("Text")]),
         encode_table_row([encode_cell("---"), encode_cell("---")]),

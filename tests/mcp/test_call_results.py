@@ -57,7 +57,7 @@ def test_tool_response_becomes_mcp_text_blocks_and_structured_content(
         (ToolResponse(None, content=[TEXT]), [], None),
     ],
 )
-def test_mcp_result_of_a_tool_with_send_structured_does_not_repeat_the_value_as_text(
+def test_mcp_tool_result_with_send_structured_does_not_repeat_the_value_as_text(
     response: ToolResponse, texts: list[str], value: Any
 ) -> None:
     """With `send="structured"` only content blocks and notes are sent as text."""
@@ -176,9 +176,7 @@ async def test_mcp_request_is_traced_if_it_has_a_traceparent_or_opentelemetry_is
         assert caller.headers == {"x-user": "me"}
 
 
-async def test_telemetry_session_of_an_mcp_server_ends_with_the_server_lifespan() -> (
-    None
-):
+async def test_mcp_server_telemetry_session_ends_with_the_server_lifespan() -> None:
     served: Any = SimpleNamespace(http=None)
     middleware = sdk_server._RequestMiddleware(served, None, takes_raw_json=False)
     async with middleware.lifespan(None):

@@ -185,7 +185,7 @@ def test_mcp_inspector_calls_an_unlisted_tool_through_the_tool_search_tools(
 
 @pytest.mark.parametrize("server_fixture", ["server", "search_server"])
 @pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
-def test_generated_mcp_server_passes_each_scenario_of_the_official_conformance_suite(
+def test_generated_mcp_server_passes_each_official_conformance_suite_scenario(
     node: NodeTools,
     request: pytest.FixtureRequest,
     tmp_path: Path,
@@ -210,7 +210,7 @@ def test_generated_mcp_server_with_own_sdk_handlers_passes_conformance_scenarios
 
 
 @pytest.mark.parametrize("part", SKILLS_SCENARIOS)
-def test_generated_mcp_server_passes_the_conformance_scenarios_of_the_skills_extension(
+def test_generated_mcp_server_passes_the_skills_extension_conformance_scenarios(
     node: NodeTools, server: HttpServer, tmp_path: Path, part: str
 ) -> None:
     name = f"sep-2640-skills-{part}"
@@ -222,7 +222,7 @@ def test_generated_mcp_server_passes_the_conformance_scenarios_of_the_skills_ext
     assert [check["status"] for check in relevant] == expected
 
 
-def test_every_scored_scenario_of_the_mcp_conformance_suite_is_run(
+def test_every_scored_mcp_conformance_suite_scenario_is_run(
     node: NodeTools,
 ) -> None:
     """Scenarios that the conformance suite scores are all in this module's tables."""
@@ -237,7 +237,7 @@ def test_every_scored_scenario_of_the_mcp_conformance_suite_is_run(
 
 
 @pytest.mark.parametrize("revision", [LEGACY, MODERN])
-def test_docs_page_for_mcp_states_the_actual_results_of_the_conformance_suite(
+def test_docs_page_for_mcp_states_the_actual_conformance_suite_results(
     node: NodeTools, server: HttpServer, tmp_path: Path, revision: str
 ) -> None:
     """`docs/targets/mcp.md` has the number of passed checks and the failed checks."""
@@ -288,7 +288,7 @@ def run_scenario(
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_mcp_inspector_lists_every_tool_of_the_repositorys_toolsets(
+def test_mcp_inspector_lists_every_tool_in_the_repositorys_toolsets(
     node: NodeTools, toolset: str
 ) -> None:
     command = [sys.executable, "-m", f"generated.{toolset}.mcp_server"]

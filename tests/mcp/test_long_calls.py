@@ -63,7 +63,7 @@ def send_call(
     return connection
 
 
-def test_progress_values_of_a_sync_handler_always_rise_in_mcp_notifications_over_stdio(
+def test_sync_handler_progress_values_always_rise_in_mcp_notifications_over_stdio(
     stdio: StdioServer,
 ) -> None:
     """Repeated and smaller values are sent as slightly larger values."""
@@ -86,7 +86,7 @@ def test_progress_values_of_a_sync_handler_always_rise_in_mcp_notifications_over
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_progress_of_a_sync_handler_is_sent_as_sse_events_over_http(
+def test_sync_handler_progress_is_sent_as_sse_events_over_http(
     web_server: HttpServer, era: str
 ) -> None:
     body = (
@@ -117,7 +117,7 @@ def test_mcp_http_call_without_progress_sends_sse_pings_while_it_runs(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_capabilities_of_an_mcp_server_list_only_its_supported_features(
+def test_mcp_server_capabilities_list_only_supported_features(
     web_server: HttpServer, era: str
 ) -> None:
     """Capabilities in the answer to `initialize` and `server/discover` are exact."""
@@ -154,7 +154,7 @@ def test_mcp_cancelled_notification_over_stdio_cancels_the_running_handler(
 @pytest.mark.parametrize("tool", WAITING_TOOLS)
 @pytest.mark.parametrize("token", [None, "p"])
 @pytest.mark.parametrize("era", ERAS)
-def test_closing_the_http_connection_of_an_mcp_call_cancels_its_handler(
+def test_closing_an_mcp_call_http_connection_cancels_the_call_handler(
     web_server: HttpServer, era: str, tool: str, token: str | None
 ) -> None:
     def read_log(name: str) -> str:

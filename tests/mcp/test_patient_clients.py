@@ -63,7 +63,7 @@ def test_progress_heartbeat_extends_the_typescript_sdk_timeout_only_with_reset_o
 
 
 @pytest.mark.slow
-async def test_progress_heartbeat_does_not_extend_the_read_timeout_of_the_python_mcp_sdk(
+async def test_progress_heartbeat_does_not_extend_the_python_mcp_sdk_read_timeout(
     faulty_project: Path,
 ) -> None:
     """The Python client receives the progress, but its read timeout is not reset."""

@@ -56,7 +56,7 @@ def send(
         ("", 406),
     ],
 )
-def test_accept_header_of_an_mcp_session_request_must_allow_json_and_event_stream(
+def test_mcp_session_request_accept_header_must_allow_json_and_event_stream(
     server: Server, accept: str, status: int
 ) -> None:
     assert send(server, ADD, {"Accept": accept}).status == status

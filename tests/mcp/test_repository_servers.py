@@ -96,7 +96,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("toolset", "transport", "mode"), CASES)
-async def test_mcp_sdk_client_lists_and_calls_every_tool_of_the_repositorys_servers(
+async def test_mcp_sdk_client_lists_and_calls_every_tool_on_the_repositorys_servers(
     toolset: str, transport: str, mode: str, environment: dict[str, str]
 ) -> None:
     tools = get_tools(toolset)

@@ -73,9 +73,7 @@ def test_mcp_methods_for_resources_prompts_and_completion_exist_only_if_the_tool
     assert "on_completion" in make_handlers(make_template("a:{x}", x=("y",)))
 
 
-async def test_mcp_lists_of_resources_resource_templates_and_prompts_are_separate() -> (
-    None
-):
+async def test_mcp_resource_resource_template_and_prompt_lists_are_separate() -> None:
     """Lists have one page, so a cursor is an error."""
     prompt = make_prompt("p")
     handlers = make_handlers(NOTE, make_template("a:{x}"), prompts=(prompt,))
@@ -112,7 +110,7 @@ async def test_mcp_lists_of_resources_resource_templates_and_prompts_are_separat
         ("a:b{?x}", "a:b?x=..%2Fz", False),
     ],
 )
-async def test_uri_template_of_an_mcp_resource_matches_only_safe_uris(
+async def test_mcp_resource_uri_template_matches_only_safe_uris(
     form: str, uri: str, is_found: bool
 ) -> None:
     """Path traversal, absolute paths, slashes and control characters do not match."""
@@ -196,7 +194,7 @@ async def complete(ref: Any, prefix: str, argument: str = "a") -> Any:
     return (await handlers["on_completion"](CONTEXT, params)).completion
 
 
-async def test_completion_of_an_mcp_argument_returns_at_most_100_values_with_the_prefix() -> (
+async def test_mcp_argument_completion_returns_at_most_100_values_with_the_prefix() -> (
     None
 ):
     """`total` counts all matching values; `has_more` is true above the limit."""

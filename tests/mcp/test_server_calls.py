@@ -113,7 +113,7 @@ def test_mcp_tool_can_be_called_by_its_declared_old_name(call: Call) -> None:
 
 
 @pytest.mark.parametrize("name", ["nope", "ADD", "tools/list", "__init__", "x" * 5000])
-def test_mcp_call_of_an_unknown_tool_is_a_json_rpc_invalid_params_error(
+def test_mcp_call_to_an_unknown_tool_is_a_json_rpc_invalid_params_error(
     call: Call, name: str
 ) -> None:
     error = call(name, {})["error"]
@@ -159,7 +159,7 @@ def test_mcp_call_is_a_tool_error_if_the_parameters_schema_cannot_be_compiled(
     assert "cannot be checked" in get_error_text(call(tool, {"a": "A"}))
 
 
-def test_mcp_call_of_a_tool_without_a_loadable_handler_is_a_tool_error(
+def test_mcp_tool_call_without_a_loadable_handler_is_a_tool_error(
     call: Call,
 ) -> None:
     """A spec without a handler and a handler that cannot be imported differ."""
@@ -168,7 +168,7 @@ def test_mcp_call_of_a_tool_without_a_loadable_handler_is_a_tool_error(
         assert "cannot be loaded" in get_error_text(call(tool, {}))
 
 
-def test_text_of_a_tool_error_raised_by_a_handler_reaches_the_mcp_client(
+def test_tool_error_raised_by_a_handler_reaches_the_mcp_client_with_its_text(
     call: Call,
 ) -> None:
     assert get_error_text(call("refuse", {"reason": "Closed on Sundays."})) == (
@@ -195,7 +195,7 @@ def test_handler_result_that_violates_its_returns_schema_is_a_tool_error(
     assert "declared schema" in get_error_text(call("unmeasured_picture", {}))
 
 
-def test_image_content_block_of_a_handler_is_sent_unchanged_in_the_mcp_result(
+def test_handler_image_content_block_is_sent_unchanged_in_the_mcp_result(
     call: Call,
 ) -> None:
     result = call("picture", {})["result"]

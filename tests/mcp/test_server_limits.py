@@ -36,7 +36,7 @@ from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
         ("--host ::1 --log-level debug", {"host": "::1", "log_level": "debug"}),
     ],
 )
-def test_http_options_of_an_mcp_server_are_parsed_or_exit_if_out_of_range(
+def test_mcp_server_http_options_are_parsed_or_exit_if_outside_their_range(
     monkeypatch: pytest.MonkeyPatch, arguments: str, expected: dict[str, Any] | None
 ) -> None:
     """Values out of range exit; options that are not set have their defaults."""
@@ -61,7 +61,7 @@ SERVER_WITH_STATE_KEY = replace(SERVER, state_key_variable="TOY_KEY")
     ("key", "is_accepted"),
     [("k" * 32, True), ("k" * 31, False), ("é" * 16, True), ("", True)],
 )
-def test_state_key_of_an_mcp_server_needs_at_least_32_bytes(
+def test_mcp_server_state_key_needs_at_least_32_bytes(
     key: str, is_accepted: bool
 ) -> None:
     """Shorter keys are refused, also as the second key; an empty value means no key."""
@@ -135,7 +135,7 @@ def test_sealed_mcp_request_state_expires_after_ten_minutes_and_is_bound_to_the_
         assert bind_principal(None) == '["mia", "desk"]'
 
 
-async def test_cache_of_mcp_tools_list_answers_has_at_most_16_items(
+async def test_mcp_tools_list_answer_cache_has_at_most_16_items(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """The 17th distinct list removes the oldest; an unlisted tool is logged only once."""
@@ -186,7 +186,7 @@ async def test_cache_of_mcp_tools_list_answers_has_at_most_16_items(
         ("", ["x"], b'[{"name": "x", "inputSchema": {"type": "object"}}]'),
     ],
 )
-async def test_raw_json_of_tools_list_joins_generated_definition_files_and_external_tools(
+async def test_tools_list_raw_json_joins_generated_definition_files_and_external_tools(
     names: str, external_names: list[str], text: bytes | str
 ) -> None:
     """Definitions are inserted as their JSON text; external tools are encoded."""

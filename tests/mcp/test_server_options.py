@@ -31,7 +31,7 @@ def keep_log_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--client", "unknown"], "the toolset has no client `unknown`"),
     ],
 )
-def test_wrong_http_options_of_an_mcp_server_exit_with_code_2_and_a_message(
+def test_wrong_mcp_server_http_options_exit_with_code_2_and_a_message(
     options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as error:
@@ -50,7 +50,7 @@ def test_wrong_http_options_of_an_mcp_server_exit_with_code_2_and_a_message(
         ["--replica"],
     ],
 )
-def test_http_option_of_an_mcp_server_without_the_http_flag_is_refused(
+def test_mcp_server_http_option_without_the_http_flag_is_refused(
     options: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as error:
@@ -96,7 +96,7 @@ async def test_asgi_app_without_mcp_package_reports_startup_failed(
     assert sent == [{"type": "lifespan.startup.failed", "message": text}]
 
 
-def test_help_option_of_a_generated_mcp_server_shows_usage_and_defaults(
+def test_generated_mcp_server_help_option_shows_usage_and_defaults(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit):

@@ -62,7 +62,7 @@ def test_text_printed_by_a_handler_does_not_reach_the_mcp_client(
     assert not any(b"printed" in line or b"forged" in line for line in server.lines)
 
 
-def test_stdin_of_a_handler_in_an_mcp_stdio_server_is_empty(
+def test_handler_stdin_in_an_mcp_stdio_server_is_empty(
     server: StdioServer,
 ) -> None:
     """Handlers that read stdin do not receive the client's requests."""
@@ -127,7 +127,7 @@ def test_mcp_request_with_lone_surrogates_does_not_stop_the_server(
         assert "jsonrpc" in http.request(era, "tools/call", params)
 
 
-def test_closed_stdin_stops_an_mcp_server_after_a_call_of_a_hanging_tool(
+def test_closed_stdin_stops_an_mcp_server_after_a_hanging_tool_call(
     faulty_project: Path,
 ) -> None:
     with stdio_server(faulty_project, PACKAGE, era=MODERN) as server:
@@ -150,7 +150,7 @@ def test_mcp_tools_list_answer_does_not_depend_on_the_python_hash_seed(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_client_of_an_mcp_server_can_list_and_call_only_its_allowed_tools(
+def test_mcp_server_client_can_list_and_call_only_its_allowed_tools(
     era: str,
 ) -> None:
     """Calls to denied and to unknown tools have the same error."""
@@ -182,7 +182,7 @@ def test_mcp_stdio_server_with_closed_stdin_exits_with_code_2_and_no_traceback(
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_list_option_of_an_mcp_server_on_a_full_disk_prints_an_error_with_help(
+def test_mcp_server_list_option_on_a_full_disk_prints_an_error_with_help(
     faulty_project: Path,
 ) -> None:
     command = f"exec {sys.executable} -m {PACKAGE}.mcp_server --list >/dev/full"

@@ -80,7 +80,7 @@ def send_with_call(server: Process, line: bytes) -> list[dict[str, Any]]:
     return [json.loads(server.stdout.readline()) for _ in range(2)]
 
 
-def test_mcp_stdio_server_answers_all_requests_before_it_exits_at_end_of_input(
+def test_mcp_stdio_server_answers_all_requests_before_it_exits_when_input_ends(
     faulty_project: Path,
 ) -> None:
     lines = [encode_call(n, "add", a=n) for n in range(1, 6)]
@@ -103,7 +103,7 @@ def test_mcp_stdio_server_accepts_blank_lines_and_windows_line_ends(
     assert [answer["id"] for answer in run_with_input(faulty_project, data)] == [1, 2]
 
 
-def test_unicode_line_separators_do_not_end_a_message_on_stdin_of_an_mcp_server(
+def test_unicode_line_separators_do_not_end_a_message_on_mcp_server_stdin(
     faulty_project: Path,
 ) -> None:
     data = encode_call(1, "refuse", reason="a\u2028b\x85c\u2029d")
@@ -153,7 +153,7 @@ SURROGATE = (
     ],
     ids=range(17),
 )
-def test_invalid_line_on_stdin_of_an_mcp_server_is_a_json_rpc_error_and_the_next_call_works(
+def test_invalid_mcp_server_stdin_line_is_a_json_rpc_error_and_the_next_call_works(
     server: Process, line: bytes, number: Any, code: int
 ) -> None:
     messages = send_with_call(server, line)
@@ -170,7 +170,7 @@ def test_invalid_line_on_stdin_of_an_mcp_server_is_a_json_rpc_error_and_the_next
         b'{"jsonrpc":"2.0","method":7}',
     ],
 )
-def test_invalid_notification_on_stdin_of_an_mcp_server_has_no_answer(
+def test_invalid_notification_on_mcp_server_stdin_has_no_answer(
     server: Process, line: bytes
 ) -> None:
     write_line(server, line)
@@ -178,7 +178,7 @@ def test_invalid_notification_on_stdin_of_an_mcp_server_has_no_answer(
 
 
 @pytest.mark.slow
-def test_generated_mcp_server_answers_stdin_lines_like_the_stdio_transport_of_the_sdk(
+def test_generated_mcp_server_answers_stdin_lines_like_the_sdk_stdio_transport(
     faulty_project: Path,
 ) -> None:
     params = {
@@ -319,7 +319,7 @@ def test_mcp_stdio_server_exits_with_0_after_the_client_closes_stdout(
         assert process.wait(TIMEOUT_S) == 0
 
 
-def test_mcp_progress_notifications_are_written_to_stdout_before_the_answer_of_the_call(
+def test_mcp_progress_notifications_are_written_to_stdout_before_the_call_answer(
     faulty_project: Path,
 ) -> None:
     params = {"name": "report", "arguments": {}, "_meta": meta(progressToken="p")}
@@ -340,7 +340,7 @@ CALL_S = 50
 
 
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
-def test_byte_order_mark_before_a_message_on_stdin_of_an_mcp_server_is_ignored(
+def test_byte_order_mark_before_a_message_on_mcp_server_stdin_is_ignored(
     faulty_project: Path, line_end: bytes
 ) -> None:
     lines = [
@@ -355,7 +355,7 @@ def test_byte_order_mark_before_a_message_on_stdin_of_an_mcp_server_is_ignored(
 @pytest.mark.parametrize(
     ("number", "cancelled"), [(7, "7"), ("7", 7), (7, 7), ("a", "a")]
 )
-def test_cancelled_mcp_call_does_not_delay_the_exit_of_the_stdio_server(
+def test_cancelled_mcp_call_does_not_delay_the_stdio_server_exit(
     faulty_project: Path, number: Any, cancelled: Any
 ) -> None:
     """The SDK cancels a call whose id has another JSON type, which then has no response."""

@@ -34,7 +34,7 @@ def _server_stub(**attributes: Any) -> Any:
         ("", True, False),
     ],
 )
-def test_mcp_server_of_several_toolsets_rejects_duplicate_skill_names(
+def test_mcp_server_with_several_toolsets_rejects_duplicate_skill_names(
     names: str, is_combined_server: bool, is_refused: bool
 ) -> None:
     """Two toolsets on one server may not have a skill of the same name."""
@@ -49,7 +49,7 @@ def test_mcp_server_of_several_toolsets_rejects_duplicate_skill_names(
 @pytest.mark.parametrize(
     ("paths", "is_refused"), [(["/a", "/b"], False), (["/b", "/a", "/a"], True)]
 )
-def test_mcp_server_of_several_toolsets_rejects_duplicate_administration_paths(
+def test_mcp_server_with_several_toolsets_rejects_duplicate_administration_paths(
     paths: list[str], is_refused: bool
 ) -> None:
     parts = [
@@ -98,7 +98,7 @@ def test_mcp_server_can_ask_the_user_only_with_a_state_key_or_a_tool_with_confir
         (True, "a", (), False),
     ],
 )
-def test_skill_or_prompt_of_an_mcp_server_is_available_only_to_its_clients(
+def test_mcp_server_skill_or_prompt_is_available_only_to_its_clients(
     has_clients: bool, client: str | None, clients: tuple[str, ...], expected: bool
 ) -> None:
     access = SimpleNamespace(get_client=lambda _: None)
@@ -107,7 +107,7 @@ def test_skill_or_prompt_of_an_mcp_server_is_available_only_to_its_clients(
     assert Server._is_available(server, client, clients) is expected
 
 
-def test_mcp_server_of_several_toolsets_has_the_resources_prompts_and_skills_of_each() -> (
+def test_mcp_server_with_several_toolsets_has_each_toolsets_resources_prompts_and_skills() -> (
     None
 ):
     """One toolset with resources, prompts or skills is enough for the whole server."""
@@ -126,7 +126,7 @@ def test_mcp_server_of_several_toolsets_has_the_resources_prompts_and_skills_of_
     assert not has_resources_or_prompts(make_server(skills="x"))
 
 
-def test_resource_handler_of_a_combined_mcp_server_runs_in_the_toolset_that_declares_it() -> (
+def test_combined_mcp_server_resource_handler_runs_in_the_toolset_that_declares_it() -> (
     None
 ):
     """Resources without a handler use the first toolset; an unknown handler raises."""
@@ -181,7 +181,7 @@ async def test_mcp_server_finds_only_tools_that_it_lists_by_current_or_old_name(
     assert (match is not None) is is_found
 
 
-async def test_asgi_app_of_an_mcp_server_responds_503_until_it_has_started() -> None:
+async def test_mcp_server_asgi_app_responds_503_until_it_has_started() -> None:
     sent: list[Any] = []
 
     async def send(message: Any) -> None:

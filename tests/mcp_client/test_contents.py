@@ -47,7 +47,7 @@ def test_content_check_requests_mcp_prompts_with_a_text_for_each_required_argume
     ]
 
 
-def test_comparison_of_mcp_resource_contents_ignores_key_order_and_meta() -> None:
+def test_mcp_resource_content_comparison_ignores_key_order_and_meta() -> None:
     block = {"uri": "shop://policy", "text": "x", "_meta": {"a": 1}}
     first = {"contents": [block], "ttlMs": 0}
     second = {"_meta": {}, "contents": [{"text": "x", "uri": "shop://policy"}]}
@@ -56,7 +56,7 @@ def test_comparison_of_mcp_resource_contents_ignores_key_order_and_meta() -> Non
     assert encode_content({"resultType": "input_required"}) is None
 
 
-def test_difference_of_two_long_mcp_contents_is_shortened_to_the_first_different_characters() -> (
+def test_difference_between_long_mcp_contents_is_cut_to_the_first_different_characters() -> (
     None
 ):
     equal = "x" * 500
@@ -95,7 +95,7 @@ def test_resource_content_that_differs_from_the_original_server_is_reported_unle
     assert not list(compare_contents(original, make_listing(clock=ours), [CLOCK[1]]))
 
 
-def test_equal_and_missing_resources_of_two_mcp_servers_are_no_content_differences() -> (
+def test_equal_and_missing_resources_on_two_mcp_servers_are_no_content_differences() -> (
     None
 ):
     """The lists report a missing entry."""

@@ -144,7 +144,7 @@ async def open_tools(
 
 
 @pytest.mark.parametrize("kind", TOOL_CHANGES)
-async def test_tool_of_an_external_mcp_server_that_differs_from_its_lock_is_not_offered(
+async def test_external_mcp_server_tool_that_differs_from_its_lock_is_not_offered(
     kind: str, file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A lock is a file with the reviewed tool definitions of an external server."""
@@ -190,7 +190,7 @@ async def test_external_tool_that_changes_during_an_mcp_session_is_refused(
     assert {tool.name for tool in await tools.list_tools()} == {"list"}
 
 
-async def test_changed_external_tool_with_a_duplicate_name_is_not_offered_instead_of_the_locked_one(
+async def test_changed_external_tool_with_a_duplicate_name_does_not_replace_the_locked_tool(
     file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     listing = change_listing("")
@@ -206,7 +206,7 @@ async def test_changed_external_tool_with_a_duplicate_name_is_not_offered_instea
     assert "`send` changed in `description`" in caplog.text
 
 
-async def test_on_change_log_of_a_locked_server_offers_unreviewed_tools_and_logs_them(
+async def test_locked_server_with_on_change_log_offers_unreviewed_tools_and_logs_them(
     file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     file.write_text(json.dumps(change_listing("addition")), "utf-8")
@@ -223,7 +223,7 @@ async def test_external_mcp_server_with_a_missing_lock_file_offers_no_tools(
     assert "differs from its lock: the lock is missing" in caplog.text
 
 
-async def test_external_tool_with_a_schema_that_varies_on_every_start_has_the_schema_of_the_lock(
+async def test_external_tool_with_a_schema_that_varies_on_every_start_has_the_locked_schema(
     file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     schema = {"type": "object", "properties": {"at": {"default": "NOW"}}}
@@ -240,7 +240,7 @@ async def test_external_tool_with_a_schema_that_varies_on_every_start_has_the_sc
 
 
 @pytest.mark.slow
-async def test_unchanged_tool_lists_of_real_mcp_servers_match_their_locks(
+async def test_unchanged_real_mcp_server_tool_lists_match_their_locks(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     saved = [parse_saved_listing(path.read_bytes(), path.name) for path in CORPUS]
@@ -251,7 +251,7 @@ async def test_unchanged_tool_lists_of_real_mcp_servers_match_their_locks(
 
 
 @pytest.mark.parametrize("corpus", CORPUS, ids=lambda path: path.stem)
-def test_lock_file_contains_every_tool_of_a_real_mcp_server_unchanged(
+def test_lock_file_contains_every_tool_from_a_real_mcp_server_unchanged(
     corpus: Path,
 ) -> None:
     listing = parse_saved_listing(corpus.read_bytes(), corpus.name)
@@ -319,7 +319,7 @@ def test_lock_command_reports_external_server_changes_and_writes_the_lock_only_w
         ("instructions", "listing.instructions/changed"),
     ],
 )
-def test_lock_command_reports_each_change_of_an_external_server_with_its_rule(
+def test_lock_command_reports_each_external_server_change_with_its_rule(
     project: Path, file: Path, kind: str, rule: str
 ) -> None:
     toolcast(project, "lock", "--update")

@@ -63,7 +63,7 @@ def file(tmp_path: Path) -> Path:
 SECRET = "sk-4711-do-not-share"
 
 
-def test_environment_secret_in_a_tool_list_of_an_mcp_server_is_redacted(
+def test_environment_secret_in_an_mcp_server_tool_list_is_redacted(
     tmp_path: Path,
 ) -> None:
     """Also with escapes, in a key and in the instructions."""
@@ -115,14 +115,14 @@ def test_server_command_given_on_the_cli_inherits_the_environment_but_a_declared
         ("}\n", "}"),
     ],
 )
-def test_find_error_line_returns_the_stderr_line_with_the_cause_of_a_server_failure(
+def test_find_error_line_returns_the_stderr_line_with_the_server_failure_cause(
     stderr: str, line: str
 ) -> None:
     assert find_error_line(stderr.strip().splitlines()) == line
 
 
 @pytest.mark.parametrize("options", [(), ("modern",), ("pages",), ("modern", "pages")])
-def test_lists_of_a_live_mcp_server_are_read_with_their_exact_json_spelling(
+def test_live_mcp_server_lists_are_read_with_their_exact_json_spelling(
     file: Path, options: tuple[str, ...]
 ) -> None:
     reading = read_server(replay_server(file, *options))
@@ -171,7 +171,7 @@ FAST_CORPUS = {"mcp-atlassian", "playwright-mcp", "server-everything"}
         for file in CORPUS
     ],
 )
-def test_tool_list_of_a_real_mcp_server_is_read_without_loss(file: Path) -> None:
+def test_real_mcp_server_tool_list_is_read_without_loss(file: Path) -> None:
     saved = parse_saved_listing(file.read_bytes(), file.name)
     reading = read_server(replay_server(file))
     assert encode_exact(reading.tools) == encode_exact(saved.tools)
@@ -183,7 +183,7 @@ def test_mcp_server_that_exits_on_an_unknown_method_is_restarted_and_read(
     assert len(read_server(replay_server(file, "dies")).tools) == 3
 
 
-def test_slowly_starting_mcp_server_is_read_in_the_protocol_version_of_the_first_request(
+def test_slowly_starting_mcp_server_is_read_in_the_first_requests_protocol_version(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It reads `server/discover` after its timeout, and then rejects `initialize`."""
@@ -192,7 +192,7 @@ def test_slowly_starting_mcp_server_is_read_in_the_protocol_version_of_the_first
     assert (listing.protocol, len(listing.tools)) == ("2026-07-28", 3)
 
 
-def test_invalid_stdout_lines_of_an_mcp_server_become_a_note_and_its_tools_are_read(
+def test_invalid_mcp_server_stdout_lines_become_a_note_and_the_tools_are_read(
     file: Path,
 ) -> None:
     server = replay_server(file, "noise", "asks", env={"KEY": "${SECRET}"})
@@ -240,14 +240,14 @@ def test_reading_a_silent_or_endless_mcp_server_ends_in_a_listing_error(
     assert time.monotonic() - start < WAIT_TIMEOUT_S
 
 
-def test_child_processes_of_an_mcp_server_are_ended_after_its_lists_are_read(
+def test_mcp_server_child_processes_are_ended_after_the_server_lists_are_read(
     file: Path,
 ) -> None:
     read_server(replay_server(file, "forks"))
     wait_for_no_processes(str(file))
 
 
-def test_environment_secret_on_stderr_of_an_mcp_server_is_redacted_in_the_error(
+def test_environment_secret_on_mcp_server_stderr_is_redacted_in_the_error(
     file: Path,
 ) -> None:
     server = replay_server(file, "tells", env={"KEY": "${SECRET}"})
@@ -307,7 +307,7 @@ def server_url() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("mode", ["events", "plain"])
-def test_read_server_reads_the_tools_of_an_mcp_http_server_with_sessions(
+def test_read_server_reads_tools_from_an_mcp_http_server_with_sessions(
     server_url: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SessionHandler, "mode", mode)
@@ -328,7 +328,7 @@ def test_read_server_reads_the_tools_of_an_mcp_http_server_with_sessions(
         ("500", r"HTTP status 500$"),
     ],
 )
-def test_http_error_status_of_an_mcp_server_is_a_listing_error_with_a_remedy(
+def test_mcp_server_http_error_status_is_a_listing_error_with_a_remedy(
     server_url: str, status: str, error: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SessionHandler, "mode", status)
@@ -337,7 +337,7 @@ def test_http_error_status_of_an_mcp_server_is_a_listing_error_with_a_remedy(
 
 
 @pytest.mark.slow
-def test_http_response_of_an_mcp_server_above_64_mib_is_a_listing_error(
+def test_mcp_server_http_response_above_64_mib_is_a_listing_error(
     server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SessionHandler, "mode", "flood")
@@ -360,14 +360,12 @@ def test_read_server_reads_a_stateless_mcp_http_server_in_version_2026_07_28() -
     assert reading.tools
 
 
-def test_missing_program_of_an_mcp_stdio_server_is_a_listing_error_with_its_name() -> (
-    None
-):
+def test_missing_mcp_stdio_server_program_is_a_listing_error_with_its_name() -> None:
     with pytest.raises(ListingError, match="`no-such-program` cannot be started"):
         read_server(parse_command_server("no-such-program --serve"))
 
 
-def test_invalid_command_or_url_of_an_mcp_server_is_a_listing_error() -> None:
+def test_invalid_mcp_server_command_or_url_is_a_listing_error() -> None:
     for line in ("", "a 'b"):
         with pytest.raises(ListingError, match="the command is"):
             parse_command_server(line)

@@ -187,7 +187,7 @@ def test_locked_external_tool_may_be_missing_on_some_server_starts_but_may_not_c
     assert change.tool == "tool1"
 
 
-def test_instructions_of_an_mcp_server_may_vary_in_numbers_but_not_in_words() -> None:
+def test_mcp_server_instructions_may_vary_in_numbers_but_not_in_words() -> None:
     def is_changed(*texts: str) -> bool:
         return bool(compare(*(listing("a", instructions=text) for text in texts))[0])
 
@@ -227,7 +227,7 @@ SCHEMA = {"type": "object", "properties": {"to": PROPERTY}}
         "x-own",
     ],
 )
-def test_new_text_in_any_field_of_an_external_tool_is_classified_as_at_least_risky(
+def test_new_text_in_any_external_tool_field_is_classified_as_at_least_risky(
     field: str,
 ) -> None:
     """Clients and models may read a text in any field of a definition."""

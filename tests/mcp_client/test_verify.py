@@ -64,7 +64,7 @@ def verify(project: Path, *args: str) -> tuple[int, str]:
     return process.returncode, process.stdout + process.stderr
 
 
-def test_verify_command_reports_added_tools_and_changed_instructions_of_the_live_server(
+def test_verify_command_reports_the_live_servers_added_tools_and_changed_instructions(
     project: Path, file: Path
 ) -> None:
     assert verify(project, "other")[0] == 0
@@ -77,7 +77,7 @@ def test_verify_command_reports_added_tools_and_changed_instructions_of_the_live
     assert (code, "listing.instructions/changed" in text) == (0, True)
 
 
-def test_verify_command_reports_a_renamed_tool_of_the_live_server_as_one_change(
+def test_verify_command_reports_a_renamed_live_server_tool_as_one_change(
     project: Path, file: Path
 ) -> None:
     write_listing(file, {**SEND, "name": "sent"})
@@ -117,7 +117,7 @@ def test_verify_command_compares_a_proxied_mcp_server_by_its_own_tool_names(
     assert "toy/mail_send.yaml" in text
 
 
-def test_verify_command_with_a_client_option_compares_only_the_tools_of_that_client(
+def test_verify_command_with_a_client_option_compares_only_that_clients_tools(
     project: Path, file: Path
 ) -> None:
     (project / "toy/list.yaml").write_text(
@@ -133,7 +133,7 @@ def test_verify_command_with_a_client_option_compares_only_the_tools_of_that_cli
     assert "`list` is missing" in verify(project, "other")[1]
 
 
-def test_verify_command_does_not_compare_tools_with_the_name_prefix_of_another_server(
+def test_verify_command_does_not_compare_tools_with_another_servers_name_prefix(
     project: Path, file: Path
 ) -> None:
     mail_list = {"name": "mail_list", "inputSchema": {"type": "object"}}
@@ -279,7 +279,7 @@ CHANGED_MEMBERS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("old", "new", "text"), CHANGED_MEMBERS)
-def test_message_of_a_changed_mcp_resource_field_has_the_old_and_new_value(
+def test_changed_mcp_resource_field_message_has_the_old_and_new_value(
     old: dict[str, Any], new: dict[str, Any], text: str
 ) -> None:
     before, after = (

@@ -116,7 +116,7 @@ async def test_access_token_needs_an_endpoint_scope_and_grants_its_permissions(
         (frozenset({"look", "refund", "close"}), False),
     ],
 )
-def test_oauth_scope_can_grant_more_if_the_caller_lacks_one_of_its_permissions(
+def test_oauth_scope_can_grant_more_if_the_caller_lacks_a_permission_in_the_scope(
     permissions: frozenset[str] | None, expected: bool
 ) -> None:
     server = _make_server()

@@ -120,7 +120,7 @@ def request_in_rounds(server: Server, token: str) -> list[tuple[int, int]]:
 @pytest.mark.timeout(240)
 @pytest.mark.slow
 @pytest.mark.parametrize("token", [PLAIN, "known"])
-def test_mcp_server_answers_valid_tokens_during_a_flood_of_bad_tokens(
+def test_mcp_server_answers_valid_tokens_during_a_bad_token_flood(
     tmp_path: Path, token: str
 ) -> None:
     """Health requests get 200 too, and the log repeats no line often."""
@@ -288,7 +288,7 @@ async def test_parallel_unknown_tokens_are_limited_to_8_introspections_and_24_wa
         await asyncio.gather(*waiting)
 
 
-async def test_introspection_of_tokens_for_another_audience_does_not_delay_a_valid_one(
+async def test_introspecting_tokens_for_another_audience_does_not_delay_a_valid_token(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They do not count as tokens that were valid before."""

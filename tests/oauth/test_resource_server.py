@@ -279,7 +279,7 @@ async def test_plain_bearer_token_is_accepted_next_to_oauth_access_tokens(
         ({"SHOP_PUBLIC_URL": "https://x.example"}, "set SHOP_OAUTH_ISSUER"),
     ],
 )
-def test_incomplete_or_insecure_oauth_settings_of_an_mcp_server_are_refused(
+def test_incomplete_or_insecure_mcp_server_oauth_settings_are_refused(
     environment: dict[str, str], problem: str
 ) -> None:
     settings = HttpSettings(

@@ -98,7 +98,7 @@ async def test_tool_call_without_permission_is_refused_with_the_missing_oauth_sc
         ('shop a"b c\\\\d \u00e9', "shop money"),
     ],
 )
-async def test_step_up_challenge_includes_the_valid_scopes_of_the_token(
+async def test_step_up_challenge_includes_the_tokens_valid_scopes(
     own: str, requested: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Clients of handshake versions request exactly the scopes of the challenge."""
@@ -123,7 +123,7 @@ async def test_step_up_challenge_includes_the_valid_scopes_of_the_token(
         ({"scope": f"{'x' * 3_000} shop {'y' * 3_000}"}, "shop money"),
     ],
 )
-async def test_step_up_challenge_includes_scopes_of_scope_and_scp_claims(
+async def test_step_up_challenge_includes_scopes_from_scope_and_scp_claims(
     claims: dict[str, Any],
     requested: str,
     introspection: bool,
@@ -172,7 +172,7 @@ async def test_step_up_challenge_with_many_scopes_has_under_2500_characters(
         ("count", "only another client has its permission"),
     ],
 )
-async def test_call_of_a_tool_that_no_oauth_scope_grants_gets_an_unknown_tool_error(
+async def test_calling_a_tool_that_no_oauth_scope_grants_gets_an_unknown_tool_error(
     name: str,
     reason: str,
     modern: bool,
@@ -190,7 +190,7 @@ async def test_call_of_a_tool_that_no_oauth_scope_grants_gets_an_unknown_tool_er
             }
 
 
-async def test_step_up_on_a_shared_endpoint_requests_the_scope_of_the_tools_toolset(
+async def test_step_up_on_a_shared_endpoint_requests_the_tools_toolset_scope(
     tmp_path: Path, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The permissions of the client in another toolset do not count."""
@@ -283,7 +283,7 @@ async def test_mcp_sdk_client_requests_an_oauth_scope_that_is_not_granted_only_o
 
 
 @pytest.mark.parametrize("modern", [False, True])
-async def test_call_found_tool_without_permission_requests_the_scope_of_the_found_tool(
+async def test_call_found_tool_without_permission_requests_the_found_tool_scope(
     modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     environment = make_environment(issuer)

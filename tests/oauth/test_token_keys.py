@@ -135,7 +135,7 @@ def sign_token(algorithm: str, key: Any, key_id: str | None) -> str:
 
 
 @pytest.mark.parametrize("name", [*ACCEPTED, *REJECTED])
-async def test_access_token_is_validated_with_each_issuer_key_of_its_id_and_algorithm(
+async def test_access_token_is_validated_with_each_issuer_key_matching_its_id_and_algorithm(
     fake_issuer: FakeIssuer, name: str
 ) -> None:
     algorithm, key, key_id, keys = (ACCEPTED | REJECTED)[name]

@@ -78,7 +78,7 @@ async def test_tool_confirmation_state_is_invalid_for_another_caller(
             assert again.get("isError") or "inputRequests" in again
 
 
-async def test_tool_confirmation_continues_with_a_new_access_token_of_the_same_user(
+async def test_tool_confirmation_continues_with_the_same_users_new_access_token(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Access tokens expire within minutes, and users answer late."""

@@ -19,7 +19,7 @@ STRICT = """
 
 
 @pytest.mark.slow
-def test_generated_code_of_a_toolset_without_tools_passes_mypy_strict(
+def test_generated_code_for_a_toolset_without_tools_passes_mypy_strict(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "specs" / "bare").mkdir(parents=True)

@@ -83,7 +83,7 @@ def plant_programs(small: Any, tmp_path: Path) -> Path:
     return mark
 
 
-def test_git_status_runs_the_program_of_the_hostile_project_settings(
+def test_git_status_runs_the_program_in_the_hostile_project_settings(
     small: Any, git: Callable[..., str], program_mark: Path
 ) -> None:
     """Without this, the other tests of these settings could not fail."""
@@ -91,7 +91,7 @@ def test_git_status_runs_the_program_of_the_hostile_project_settings(
     assert program_mark.exists()
 
 
-def test_reading_the_git_index_runs_no_program_of_the_project_settings(
+def test_reading_the_git_index_runs_no_program_in_the_project_settings(
     small: Any, program_mark: Path
 ) -> None:
     index = read_index(str(small.root), "generated")
@@ -155,7 +155,7 @@ def test_reading_the_git_index_ignores_git_environment_variables(
     assert not trace.exists()
 
 
-def test_git_index_of_a_repository_of_another_user_is_read(
+def test_git_index_in_another_users_repository_is_read(
     small: Any, git: Callable[..., str]
 ) -> None:
     """As in a container that runs as root on another user's checkout."""

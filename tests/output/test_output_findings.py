@@ -30,7 +30,7 @@ def change(small: Any) -> None:
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
 
 
-def test_check_of_unchanged_outputs_has_no_finding(small: Any, run: Run) -> None:
+def test_check_has_no_finding_for_unchanged_outputs(small: Any, run: Run) -> None:
     checked = run("check")
     assert (checked.exit_code, checked.stderr) == (0, "")
     number = len(read_outputs(small.root))
@@ -131,7 +131,7 @@ def test_check_reports_a_missing_output_folder_as_one_finding(
     assert run("check").exit_code == 0
 
 
-def test_check_reports_outputs_of_a_removed_spec_as_one_orphaned_finding(
+def test_check_reports_removed_spec_outputs_as_one_orphaned_finding(
     small: Any, run: Run
 ) -> None:
     (small.root / "specs/toy/part.yaml").unlink()

@@ -161,7 +161,7 @@ def test_output_writer_succeeds_after_a_killed_first_run(
 
 
 @pytest.mark.slow
-def test_output_writer_replaces_all_outputs_of_repeatedly_killed_runs(
+def test_output_writer_replaces_all_outputs_from_repeatedly_killed_runs(
     project: Project,
 ) -> None:
     """Outputs of every killed run are recognized as generated."""
@@ -248,7 +248,7 @@ def test_output_folders_without_outputs_are_removed(project: Project) -> None:
     assert not (project.folder / "v1").exists()
 
 
-def test_user_file_in_pycache_of_a_removed_output_folder_is_kept(
+def test_user_file_in_a_removed_output_folder_pycache_is_kept(
     project: Project,
 ) -> None:
     project.run_successfully(make_files(1))
@@ -297,7 +297,7 @@ def test_empty_folder_at_an_output_path_is_replaced(project: Project) -> None:
     assert read_files(project.folder) == make_files(1)
 
 
-def test_user_file_at_the_path_of_an_output_subfolder_is_refused(
+def test_user_file_at_an_output_subfolder_path_is_refused(
     project: Project,
 ) -> None:
     """A generated file at this path is replaced."""
@@ -311,7 +311,7 @@ def test_user_file_at_the_path_of_an_output_subfolder_is_refused(
     assert read_files(project.folder) == make_files(1)
 
 
-def test_user_file_at_the_path_of_the_output_folder_is_refused(
+def test_user_file_at_the_output_folder_path_is_refused(
     project: Project,
 ) -> None:
     project.folder.write_text("mine")
@@ -399,7 +399,7 @@ def test_output_writer_creates_nothing_in_the_project_but_the_output_folder(
     assert set(project.root.iterdir()) == {project.folder, project.digests_file}
 
 
-def test_user_file_of_1_tib_in_the_output_folder_is_reported_without_reading_it(
+def test_1_tib_user_file_in_the_output_folder_is_reported_without_reading_it(
     project: Project,
 ) -> None:
     project.folder.mkdir()
@@ -409,7 +409,7 @@ def test_user_file_of_1_tib_in_the_output_folder_is_reported_without_reading_it(
     assert found.location.file == "out/large.bin"
 
 
-def test_user_file_tree_of_300_levels_in_the_output_folder_is_reported(
+def test_300_level_user_file_tree_in_the_output_folder_is_reported(
     project: Project,
 ) -> None:
     descriptor = os.open(project.root, os.O_RDONLY)

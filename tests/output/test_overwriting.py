@@ -93,7 +93,7 @@ def test_generate_writes_no_output_if_one_was_edited(small: Any, run: Run) -> No
     assert read_outputs(small.root) == before
 
 
-def test_generate_removes_an_edited_output_of_a_removed_spec_only_with_force(
+def test_generate_requires_force_to_remove_an_edited_output_whose_spec_was_removed(
     small: Any, run: Run
 ) -> None:
     edited = append_comment(small, "generated/toy/tools/part.py")
@@ -107,7 +107,7 @@ def test_generate_removes_an_edited_output_of_a_removed_spec_only_with_force(
     assert run("check").exit_code == 0
 
 
-def test_generate_overwrites_an_output_equal_to_one_of_its_last_20_versions(
+def test_generate_overwrites_an_output_equal_to_a_version_among_its_last_20(
     small: Any, run: Run
 ) -> None:
     versions = [(small.root / DEFINITION).read_bytes()]
@@ -251,7 +251,7 @@ def test_generate_recognizes_outputs_with_any_git_object_format_and_line_ending(
     assert run("check").exit_code == 0
 
 
-def test_generate_recognizes_outputs_of_a_project_in_a_git_subfolder(
+def test_generate_recognizes_project_outputs_if_the_project_is_in_a_git_subfolder(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     git("rev-parse")
@@ -280,7 +280,7 @@ def test_generate_does_not_use_a_cache_folder_inside_the_project(
     assert not (small.root / "cache").exists()
 
 
-def test_generate_ignores_state_files_of_earlier_versions_in_the_project(
+def test_generate_ignores_earlier_version_state_files_in_the_project(
     small: Any, run: Run, tmp_path: Path
 ) -> None:
     """They were a cache, a lock, a manifest and a journal."""

@@ -40,7 +40,7 @@ def unchanged(small: Any) -> Any:
     return small
 
 
-def test_stored_generate_outcome_equals_the_outcome_of_a_run(unchanged: Any) -> None:
+def test_stored_generate_outcome_equals_a_run_outcome(unchanged: Any) -> None:
     outcome = find_repeated_outcome(unchanged)
     assert outcome == generate(str(unchanged.root))
     assert outcome is not None and " (0 written, " in outcome.out
@@ -119,7 +119,7 @@ def change_output_but_not_its_time(small: Any) -> None:
         change_output_but_not_its_time,
     ],
 )
-def test_stored_generate_outcome_is_not_used_after_any_change_of_files(
+def test_stored_generate_outcome_is_not_used_after_any_file_change(
     unchanged: Any, change: Callable[[Any], None]
 ) -> None:
     change(unchanged)
@@ -175,7 +175,7 @@ def test_dangling_links_do_not_hide_changes_from_the_stored_generate_outcome(
     assert find_repeated_outcome(small) is None
 
 
-def test_stored_generate_outcome_is_not_used_after_a_change_of_a_link_target(
+def test_stored_generate_outcome_is_not_used_after_a_link_target_change(
     small: Any,
 ) -> None:
     module = small.root / "handlers/toy.py"
@@ -251,7 +251,7 @@ def test_generate_outcome_with_refused_outputs_is_not_stored(unchanged: Any) -> 
 
 
 @pytest.mark.parametrize("damage", ["", "x", "\0\0\n" * 7, "cut"])
-def test_damaged_file_of_the_stored_generate_outcome_is_ignored(
+def test_damaged_stored_generate_outcome_file_is_ignored(
     unchanged: Any, own_cache: Path, damage: str
 ) -> None:
     [file] = own_cache.rglob("last-run")

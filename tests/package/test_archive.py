@@ -46,7 +46,7 @@ def project(make_package_project: Callable[..., Project]) -> Project:
     return project
 
 
-def test_archive_of_toolcast_package_contains_only_files_that_the_server_needs(
+def test_toolcast_package_archive_contains_only_files_that_the_server_needs(
     project: Project,
 ) -> None:
     for path in (
@@ -97,7 +97,7 @@ def test_pyproject_in_a_packaged_archive_has_only_name_version_and_dependencies(
     }
 
 
-def test_dependencies_in_the_pyproject_of_a_packaged_archive_equal_the_projects(
+def test_packaged_archive_pyproject_dependencies_equal_the_project_dependencies(
     make_package_project: Callable[..., Project],
 ) -> None:
     requirement = (
@@ -115,7 +115,7 @@ def test_dependencies_in_the_pyproject_of_a_packaged_archive_equal_the_projects(
     assert packaged["dependencies"] == own["project"]["dependencies"]
 
 
-def test_toolcast_package_makes_byte_equal_archives_of_equal_files(
+def test_toolcast_package_makes_byte_equal_archives_from_equal_files(
     project: Project, tmp_path: Path
 ) -> None:
     output = package_project(project.root).stdout
@@ -218,7 +218,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("name", SECRETS)
-def test_toolcast_package_refuses_file_names_of_secrets_unless_allowed_by_an_option(
+def test_toolcast_package_refuses_secret_file_names_unless_allowed_by_an_option(
     project: Project, name: str
 ) -> None:
     project.write(f"handlers/{name}", "x\n")
@@ -416,7 +416,7 @@ def test_toolcast_package_refuses_an_output_path_that_is_a_folder_or_another_fil
     assert "dist: a symbolic link is not followed here" in process.stderr
 
 
-def test_toolset_argument_of_toolcast_package_must_name_a_toolset_with_a_package_target(
+def test_toolcast_package_toolset_argument_must_name_a_toolset_with_a_package_target(
     project: Project,
 ) -> None:
     for name, targets in (("other", "package: {namespace: a.b}"), ("plain", "mcp: {}")):
@@ -446,7 +446,7 @@ OTHER = (
 )
 
 
-def test_toolcast_package_removes_temporary_files_of_killed_runs(
+def test_toolcast_package_removes_temporary_files_left_by_killed_runs(
     project: Project,
 ) -> None:
     leftover = project.write(f"dist/.toolcast-{'0a' * 8}.tmp", "half")

@@ -77,7 +77,7 @@ def test_package_target_reports_invalid_pyproject_fields_with_position(
         (TARGET, None),
     ],
 )  # fmt: skip
-def test_invalid_settings_of_the_package_target_are_reported_without_secrets(
+def test_invalid_package_target_settings_are_reported_without_secrets(
     make_package_project: Callable[..., Project], toolset: str, message: str | None
 ) -> None:
     project = make_package_project(toolset=toolset)

@@ -122,7 +122,7 @@ def test_modules_in_the_working_folder_do_not_affect_a_packaged_server(
     assert "of the folder" not in process.stderr
 
 
-def test_version_of_a_packaged_mcp_server_is_the_version_in_pyproject(
+def test_packaged_mcp_server_version_is_the_version_in_pyproject(
     make_package_project: Callable[..., Project],
 ) -> None:
     project = make_package_project()
@@ -181,7 +181,7 @@ def test_package_manifests_declare_environment_variables_and_mark_secrets(
     assert "env" not in manifests["mcp.json"]["mcpServers"]["toy"]
 
 
-def test_package_manifest_declares_no_variables_of_unused_external_servers(
+def test_package_manifest_declares_no_variables_for_unused_external_servers(
     make_package_project: Callable[..., Project],
 ) -> None:
     toolset = FULL.replace("external: true", "external: false")
@@ -215,7 +215,7 @@ def test_package_manifest_lists_exactly_the_tools_offered_over_stdio(
     ]
 
 
-def test_changed_tool_changes_only_its_own_line_of_the_package_manifest(
+def test_changed_tool_changes_only_its_own_package_manifest_line(
     make_package_project: Callable[..., Project],
 ) -> None:
     project = make_package_project({"throw": OTHER})
@@ -259,7 +259,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_hostile_texts_change_no_command_or_variable_of_package_manifests(
+def test_hostile_texts_change_no_package_manifest_command_or_variable(
     make_package_project: Callable[..., Project], text: str
 ) -> None:
     """Commands, arguments and variable names are equal to those for harmless texts."""
@@ -288,7 +288,7 @@ def _remove_texts(value: Any, key: str = "") -> Any:
     return "" if key in text_keys or (key == "name" and value != "toy") else value
 
 
-def test_documented_example_of_the_package_target_generates_manifests_with_its_settings(
+def test_documented_package_target_example_generates_manifests_with_its_settings(
     make_package_project: Callable[..., Project],
 ) -> None:
     """The toolset in docs/targets/package.md."""

@@ -30,7 +30,7 @@ def run_mcpb(*words: str | Path) -> str:
     return process.stdout + process.stderr
 
 
-def test_official_mcpb_program_unpacks_and_validates_the_archive_of_toolcast_package(
+def test_official_mcpb_program_unpacks_and_validates_the_toolcast_package_archive(
     make_package_project: Callable[..., Project], tmp_path: Path
 ) -> None:
     project = make_package_project(toolset=FULL)

@@ -39,7 +39,7 @@ def read_contents(wheel: Path) -> dict[str, bytes]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_source_archives_of_toolcast_distributions_build_the_same_wheels(
+def test_toolcast_distribution_source_archives_build_the_same_wheels(
     name: str, wheels: dict[str, Path], tmp_path: Path
 ) -> None:
     archive = build(FOLDERS[name], tmp_path, "sdist")
@@ -52,7 +52,7 @@ def test_source_archives_of_toolcast_distributions_build_the_same_wheels(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_wheel_of_a_toolcast_distribution_has_one_typed_package_and_a_license(
+def test_toolcast_distribution_wheel_has_one_typed_package_and_a_license(
     name: str, wheels: dict[str, Path]
 ) -> None:
     package = name.replace("-", "_")
@@ -63,7 +63,7 @@ def test_wheel_of_a_toolcast_distribution_has_one_typed_package_and_a_license(
         assert any(path.endswith("licenses/LICENSE") for path in archive.namelist())
 
 
-def test_wheel_of_toolcast_runtime_contains_spec_fields_json(
+def test_toolcast_runtime_wheel_contains_spec_fields_json(
     wheels: dict[str, Path],
 ) -> None:
     folder = ROOT / "runtime"
@@ -134,7 +134,7 @@ def list_own_requirements(metadata: Message) -> list[str]:
     ]
 
 
-def test_wheels_of_toolcast_distributions_have_one_version_and_pin_each_other(
+def test_toolcast_distribution_wheels_have_one_version_and_pin_each_other(
     wheels: dict[str, Path],
 ) -> None:
     metadata = {name: read_metadata(wheel) for name, wheel in wheels.items()}
@@ -149,7 +149,7 @@ def test_wheels_of_toolcast_distributions_have_one_version_and_pin_each_other(
     ]
 
 
-def test_edit_of_the_runtime_version_changes_the_versions_and_pins_of_all_distributions(
+def test_runtime_version_edit_changes_all_distribution_versions_and_pins(
     tmp_path: Path,
 ) -> None:
     """A release edits only `__version__` of the runtime."""
@@ -179,9 +179,7 @@ def test_edit_of_the_runtime_version_changes_the_versions_and_pins_of_all_distri
     assert {"toolcast-runtime[mcp]==7.8.9", "toolcast==7.8.9"} <= {*required["letta"]}
 
 
-def test_documented_version_ranges_of_toolcast_match_the_current_minor_version() -> (
-    None
-):
+def test_documented_toolcast_version_ranges_match_the_current_minor_version() -> None:
     """Each new minor version requires an edit of the documented ranges."""
     pattern = r"toolcast(?:-runtime|-letta)?(?:\[[\w,]+\])?(>=[\d.]+,<[\d.]+)"
     files = [ROOT / "action.yml", *ROOT.glob("docs/**/*.md")]
@@ -210,7 +208,7 @@ def test_toolcast_runtime_declares_its_extras_and_exactly_two_dependencies() -> 
     ]
 
 
-def test_pyproject_files_of_toolcast_pin_no_version_and_configure_no_package_index() -> (
+def test_toolcast_pyproject_files_pin_no_version_and_configure_no_package_index() -> (
     None
 ):
     # `hatch_build.py` adds the pins between the three distributions.

@@ -82,7 +82,7 @@ def test_next_steps_printed_by_toolcast_init_succeed_without_warnings(
     assert set(re.findall(r"warning: (\S+):", output)) == {"prompt/todo"}, output
 
 
-def test_commands_of_the_generated_github_workflow_pass_in_a_fresh_clone(
+def test_generated_github_workflow_commands_pass_in_a_fresh_clone(
     pythons: dict[str, str], tmp_path: Path
 ) -> None:
     """A clone has only committed files, as on GitHub, and its tree stays clean.
@@ -110,7 +110,7 @@ def test_commands_of_the_generated_github_workflow_pass_in_a_fresh_clone(
     assert not run_shell("git status --porcelain", clone)
 
 
-def test_black_requirement_of_toolcast_accepts_releases_from_four_years() -> None:
+def test_toolcast_black_requirement_accepts_releases_from_four_years() -> None:
     """Projects can keep the version of black that they already use."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     hook = settings["tool"]["hatch"]["metadata"]["hooks"]["custom"]

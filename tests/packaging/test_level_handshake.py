@@ -52,7 +52,7 @@ def read_import_error(environment: Environment, project: Path) -> str:
 
 
 @pytest.mark.slow
-def test_import_of_generated_code_with_an_older_runtime_fails_with_upgrade_advice(
+def test_generated_code_import_with_an_older_runtime_fails_with_upgrade_advice(
     make_runtime: Callable[[int], Environment], demo_project: Path
 ) -> None:
     text = read_import_error(make_runtime(RUNTIME_LEVEL - 1), demo_project)
@@ -62,7 +62,7 @@ def test_import_of_generated_code_with_an_older_runtime_fails_with_upgrade_advic
 
 
 @pytest.mark.slow
-def test_import_of_generated_code_with_a_newer_runtime_fails_with_downgrade_advice(
+def test_generated_code_import_with_a_newer_runtime_fails_with_downgrade_advice(
     make_runtime: Callable[[int], Environment], demo_project: Path
 ) -> None:
     text = read_import_error(make_runtime(RUNTIME_LEVEL + 1), demo_project)
@@ -71,7 +71,7 @@ def test_import_of_generated_code_with_a_newer_runtime_fails_with_downgrade_advi
     assert "install an older toolcast-runtime" in text
 
 
-def test_import_of_generated_code_without_runtime_fails_with_a_pip_install_command(
+def test_generated_code_import_without_runtime_fails_with_a_pip_install_command(
     tmp_path: Path, demo_project: Path
 ) -> None:
     text = read_import_error(make_environment(tmp_path / "empty", [], []), demo_project)

@@ -69,7 +69,7 @@ def test_generated_mcp_server_lists_and_calls_tools_with_only_the_runtime_instal
     assert results[3]["structuredContent"]["words"] == 2
 
 
-def test_langchain_module_without_the_runtime_extra_fails_with_the_name_of_the_extra(
+def test_langchain_module_without_the_runtime_extra_fails_with_the_extra_name(
     production: Environment, demo_project: Path
 ) -> None:
     code = "import generated.demo.langchain_tools as m; m.get_langchain_tools()"
@@ -78,7 +78,7 @@ def test_langchain_module_without_the_runtime_extra_fails_with_the_name_of_the_e
 
 
 @pytest.mark.slow
-def test_wheel_of_a_generated_project_serves_its_tools_from_any_folder(
+def test_generated_project_wheel_serves_its_tools_from_any_folder(
     production: Environment,
     wheels: dict[str, Path],
     demo_project: Path,

@@ -74,7 +74,7 @@ def test_rest_routes_and_mcp_in_a_fastapi_application_share_a_database_pool_clos
 
 
 @pytest.mark.slow
-def test_fastapi_application_exits_with_the_error_of_the_toolset_lifespan(
+def test_fastapi_application_exits_with_the_toolset_lifespan_error(
     clinic: Clinic,
 ) -> None:
     from dataclasses import replace

@@ -96,7 +96,7 @@ async def test_registry_call_with_an_ask_function_runs_a_confirmed_tool_only_if_
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 
-def test_fastapi_application_opens_and_closes_the_database_pool_of_its_registry(
+def test_fastapi_application_opens_and_closes_its_registry_database_pool(
     clinic: Clinic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("TOKEN_DESK", "TOKEN_PORTAL", "ALLOWED_HOSTS"):

@@ -56,7 +56,7 @@ def read_ledger(clinic: Clinic) -> list[tuple[str, str | None, str]]:
         return file.execute(rows).fetchall()
 
 
-def test_calling_as_sets_the_user_of_registry_calls_separately_in_each_thread(
+def test_calling_as_sets_the_registry_call_user_separately_in_each_thread(
     clinic: Clinic, practice: Registry
 ) -> None:
     def visits(caller: Caller) -> Any:
@@ -129,7 +129,7 @@ def test_mcp_client_over_stdio_has_no_user_and_may_call_tools_that_require_scope
 
 
 @pytest.mark.slow
-def test_concurrent_users_of_an_mcp_http_server_see_only_their_own_tools_and_data(
+def test_concurrent_mcp_http_server_users_see_only_their_own_tools_and_data(
     clinic: Clinic, people: Logins
 ) -> None:
     env = {**clinic.environment, **people.environment}

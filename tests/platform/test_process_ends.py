@@ -62,7 +62,7 @@ def test_mcp_stdio_server_stops_its_call_and_closes_the_database_pool_after_a_si
 @SLOW
 @SIGNALS
 @pytest.mark.parametrize("workers", [1, 2])
-def test_mcp_http_server_closes_the_database_pool_of_each_worker_after_a_signal(
+def test_mcp_http_server_closes_each_worker_database_pool_after_a_signal(
     clinic: Clinic, number: int, workers: int
 ) -> None:
     words = ("--workers", str(workers))
@@ -129,7 +129,7 @@ def test_generated_cli_command_closes_the_database_pool_when_it_ends(
 
 
 @SLOW
-def test_generated_cli_command_of_a_tool_with_confirm_fails_without_a_terminal(
+def test_generated_cli_command_for_a_tool_with_confirm_fails_without_a_terminal(
     clinic: Clinic,
 ) -> None:
     words = ("refund", "--visit-id", "1", "--amount")

@@ -166,7 +166,7 @@ def test_tool_result_for_openai_responses_is_a_function_call_output(name: str) -
     assert build_answer("openai-responses", name) == {**head, "output": OUTPUTS[name]}
 
 
-def test_openai_responses_text_result_of_a_tool_with_output_schema_is_encoded_as_json() -> (
+def test_openai_responses_text_result_from_a_tool_with_output_schema_is_encoded_as_json() -> (
     None
 ):
     returned = build_answer("openai-responses", "text", outputSchema={"type": "string"})
@@ -175,7 +175,7 @@ def test_openai_responses_text_result_of_a_tool_with_output_schema_is_encoded_as
 
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_tool_result_messages_are_valid_for_the_types_of_each_provider_sdk(
+def test_tool_result_messages_are_valid_for_all_provider_sdk_types(
     provider: str,
 ) -> None:
     for name in ANSWERS:

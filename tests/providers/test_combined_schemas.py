@@ -85,7 +85,7 @@ def test_schema_type_keyword_is_read_as_a_list_or_none() -> None:
         ({"type": ["null"], "enum": [None, 1]}, {"type": ["null"]}),
     ],
 )
-def test_enum_and_const_schemas_get_the_json_types_of_their_values(
+def test_enum_and_const_schemas_get_the_json_types_that_their_values_have(
     schema: Schema, expected: Any
 ) -> None:
     assert add_value_types(schema) == expected

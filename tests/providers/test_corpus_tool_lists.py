@@ -59,7 +59,7 @@ FORMS = [(name, False) for name in PROVIDERS] + [
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_rendered_tool_lists_of_real_mcp_servers_follow_provider_rules(
+def test_rendered_real_mcp_server_tool_lists_follow_provider_rules(
     provider: str, is_strict: bool
 ) -> None:
     start = time.process_time()
@@ -75,7 +75,7 @@ def test_rendered_tool_lists_of_real_mcp_servers_follow_provider_rules(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_rendered_tool_lists_of_real_mcp_servers_match_provider_sdk_types(
+def test_rendered_real_mcp_server_tool_lists_match_provider_sdk_types(
     provider: str, is_strict: bool
 ) -> None:
     for tools in load_lists():
@@ -84,7 +84,7 @@ def test_rendered_tool_lists_of_real_mcp_servers_match_provider_sdk_types(
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_rendered_tool_names_of_real_mcp_servers_resolve_to_the_original_tools(
+def test_rendered_real_mcp_server_tool_names_resolve_to_the_original_tools(
     provider: str, is_strict: bool
 ) -> None:
     for tools in load_lists():

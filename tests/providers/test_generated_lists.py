@@ -25,7 +25,7 @@ DECLARED = {"openai-responses": ListOptions(strict=True, tool_search=True)}
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.stem)
-def test_committed_provider_report_lists_the_losses_of_rendered_tools(
+def test_committed_provider_report_lists_the_rendered_tool_losses(
     report: Path,
 ) -> None:
     options = DECLARED.get(report.stem, ListOptions())
@@ -41,9 +41,7 @@ def test_toolset_file_schema_accepts_list_options_for_every_provider() -> None:
     assert build_validator(get_schema("toolset")).is_valid(toolset)
 
 
-async def test_get_provider_tools_arguments_override_the_list_options_of_the_toolset() -> (
-    None
-):
+async def test_get_provider_tools_arguments_override_the_toolset_list_options() -> None:
     names = ["stickynotes", "memory"]
     listing = await provider_lists.get_provider_tools(
         "openai-responses", "internal", names=names
@@ -100,7 +98,7 @@ def test_tool_named_like_a_built_in_anthropic_tool_gets_a_suffix_in_the_list() -
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-def test_strict_tools_count_against_limits_of_anthropic_and_bedrock_lists(
+def test_strict_tools_count_against_anthropic_and_bedrock_list_limits(
     name: str,
 ) -> None:
     provider, names = provider_named(name), [f"do_{n}" for n in range(21)]

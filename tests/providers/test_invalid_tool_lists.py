@@ -30,7 +30,7 @@ def _list_samples(checker: str) -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("provider", "tools", "expected_problems"), list(_list_samples("rules"))
 )
-def test_find_problems_reports_each_problem_of_an_invalid_provider_tool_list(
+def test_find_problems_reports_each_problem_in_an_invalid_provider_tool_list(
     provider: str, tools: list[dict[str, Any]], expected_problems: list[str]
 ) -> None:
     assert find_problems(provider, tools) == expected_problems != []

@@ -122,7 +122,7 @@ _TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
         ),
     ],
 )
-def test_schema_is_made_nullable_in_each_notation_of_null(
+def test_schema_is_made_nullable_in_each_null_notation(
     schema: Schema, spelling: Nullable, expected: Schema
 ) -> None:
     assert make_nullable(schema, spelling) == expected
@@ -131,7 +131,7 @@ def test_schema_is_made_nullable_in_each_notation_of_null(
 @pytest.mark.parametrize(
     "schema", [_TEXT_OR_NULL, {"type": ["string", "null"]}, {"enum": ["a", None]}]
 )
-def test_nullable_schema_is_unchanged_if_the_provider_accepts_any_notation_of_null(
+def test_nullable_schema_is_unchanged_if_the_provider_accepts_any_null_notation(
     schema: Schema,
 ) -> None:
     assert spell_nullable(schema, Nullable.ANY) == schema

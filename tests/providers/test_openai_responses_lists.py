@@ -87,7 +87,7 @@ def test_openai_programmatic_callers_need_an_output_schema_and_no_confirm() -> N
     assert tools[4] == {"type": "programmatic_tool_calling"}
 
 
-def test_confirm_field_of_a_tool_is_reported_as_a_loss_for_openai_responses() -> None:
+def test_tool_confirm_field_is_reported_as_a_loss_for_openai_responses() -> None:
     provider = provider_named("openai-responses")
     losses = render_tools(provider, TOOLS).losses
     assert [str(loss) for loss in losses] == [
@@ -95,7 +95,7 @@ def test_confirm_field_of_a_tool_is_reported_as_a_loss_for_openai_responses() ->
     ]
 
 
-def test_openai_call_of_a_tool_with_a_converted_name_has_the_original_name() -> None:
+def test_openai_call_to_a_tool_with_a_converted_name_has_the_original_name() -> None:
     provider = provider_named("openai-chat")
     names = ["notes.list", "notes_list", "x" * 70, "plain"]
     tools = render_tools(provider, [tool(name) for name in names])

@@ -136,7 +136,7 @@ def test_mcp_server_entry_omits_tools_excluded_from_mcp_or_providers() -> None:
     assert toolset["configs"] == {"both": {"enabled": True}}
 
 
-async def test_provider_tool_list_options_default_to_those_of_the_toolset() -> None:
+async def test_provider_tool_list_options_default_to_the_toolset_options() -> None:
     declared = {"openai-chat": {"strict": True}}
     lists = ProviderLists(_Registry(), options=declared)  # type: ignore[arg-type]
     provider_tools = await lists.tools("openai-chat", "staff")

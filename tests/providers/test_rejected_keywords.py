@@ -53,7 +53,7 @@ def test_openai_pattern_that_python_cannot_compile_moves_to_the_description(
 
 @pytest.mark.parametrize("pattern", PATTERNS[:4])
 @pytest.mark.parametrize("closing", ["additionalProperties", "unevaluatedProperties"])
-def test_openai_schema_allows_properties_of_removed_pattern_properties(
+def test_openai_schema_allows_properties_from_removed_pattern_properties(
     pattern: str, closing: str
 ) -> None:
     patterns = {pattern: {"type": "string"}, "^n_": {"type": "number"}}
@@ -375,7 +375,7 @@ TUPLES: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("keywords", "items"), TUPLES)
-def test_openai_schema_of_a_prefix_items_tuple_has_items_as_narrow_as_possible(
+def test_openai_prefix_items_tuple_schema_has_items_as_narrow_as_possible(
     keywords: Any, items: Any
 ) -> None:
     """OpenAI requires `items` in each array."""
@@ -398,7 +398,7 @@ def test_openai_schema_of_a_prefix_items_tuple_has_items_as_narrow_as_possible(
         ({"anyOf": [False]}, "/parameters/properties/a/anyOf/0 anyOf"),
     ],
 )
-def test_report_of_a_schema_that_cannot_be_strict_has_the_path_in_the_spec(
+def test_report_on_a_schema_that_cannot_be_strict_has_the_path_in_the_spec(
     schema: Any, expected_path: str
 ) -> None:
     rendered = render(("openai-chat", True), parameter(schema))

@@ -66,7 +66,7 @@ def test_anthropic_mcp_toolset_includes_pinned_tool_definitions_unchanged() -> N
         ),
     ],
 )
-def test_openai_mcp_entry_requires_approval_of_tools_with_confirm(
+def test_openai_mcp_entry_requires_approval_for_tools_with_confirm(
     tools: list[Tool], approval: Any
 ) -> None:
     assert openai_mcp("notes", URL, tools, tool_search=False) == [
@@ -143,7 +143,7 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider
         del sys.modules[name]
 
 
-def test_anthropic_mcp_toolset_has_the_tool_definitions_of_the_lock_file(
+def test_anthropic_mcp_toolset_has_the_lock_file_tool_definitions(
     office: ProviderLists,
 ) -> None:
     (toolset,) = office.locked_anthropic_toolset("mail", "staff")
@@ -162,7 +162,7 @@ def test_anthropic_mcp_toolset_has_the_tool_definitions_of_the_lock_file(
     assert (search, len(guest["tools"])) == (SEARCH, 1)
 
 
-def test_openai_mcp_entry_of_a_server_with_a_lock_file_always_requires_approval(
+def test_openai_mcp_entry_for_a_server_with_a_lock_file_always_requires_approval(
     office: ProviderLists,
 ) -> None:
     (tool,) = office.locked_openai_mcp("mail", URL, "guest")

@@ -140,7 +140,7 @@ def test_null_in_model_arguments_for_an_optional_property_is_removed(
         ),
     ],
 )
-def test_property_names_in_model_arguments_are_restored_to_those_of_the_spec(
+def test_property_names_in_model_arguments_are_restored_to_the_spec_property_names(
     schema: Schema, sent: Any, restored: Any
 ) -> None:
     rendered = render_schema({"type": "object", **schema}, RENAMED, "do")

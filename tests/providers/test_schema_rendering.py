@@ -88,7 +88,7 @@ RESTRICTED: dict[str, tuple[Any, list[Any], Any]] = {
 @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
 @pytest.mark.parametrize("number", range(len(RESTRICTED)), ids=list(RESTRICTED))
 @pytest.mark.parametrize("provider", ["openai-chat", "anthropic", "bedrock"])
-def test_merged_anyof_alternatives_keep_the_restriction_of_additional_properties(
+def test_merged_anyof_alternatives_keep_the_additional_properties_restriction(
     provider: str, number: int, keyword: str
 ) -> None:
     """The rendered schema rejects what the spec rejects, and both are reported."""

@@ -78,7 +78,7 @@ def test_interrupted_rename_or_remove_is_completed_by_a_second_run(
     assert steps >= 1 if kind == "remove" else steps >= 3
 
 
-def test_interrupted_import_of_a_tool_list_is_completed_by_a_second_run(
+def test_interrupted_tool_list_import_is_completed_by_a_second_run(
     notes: Project,
 ) -> None:
     """Import a list that changes one tool, adds one and removes the others."""

@@ -125,7 +125,7 @@ def _apply_step(project: Project, step: tuple[str, str, str]) -> None:
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("missing", STEPS)
-def test_check_of_a_tool_moved_by_hand_reports_only_the_missing_step(
+def test_check_reports_only_the_missing_step_for_a_tool_moved_by_hand(
     moved_tool: Project, missing: str
 ) -> None:
     """Omit each step of moving a tool by hand: only the rule for this step reports it."""

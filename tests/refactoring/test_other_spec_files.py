@@ -99,7 +99,7 @@ def test_remove_command_lists_mentions_in_definitions_prompts_and_resources(
 
 
 @pytest.mark.parametrize("arguments", [["rename", "tidy", "x"], ["remove", "tidy"]])
-def test_rename_and_remove_of_an_mcp_prompt_are_rejected(
+def test_mcp_prompt_rename_and_remove_are_rejected(
     shop: Project, arguments: list[str]
 ) -> None:
     """The message tells the user to edit the prompt by hand."""

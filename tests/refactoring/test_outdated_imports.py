@@ -29,7 +29,7 @@ def take(arguments: FindNoteArguments) -> None:
 """
 
 
-def test_check_reports_handler_imports_of_modules_that_are_no_longer_generated(
+def test_check_reports_handler_imports_whose_modules_are_no_longer_generated(
     notes: Project,
 ) -> None:
     """Specs and outputs are valid; only the handler's imports are outdated."""

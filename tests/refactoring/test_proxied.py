@@ -47,7 +47,7 @@ def load_servers(project: Project, toolset: str = "toy") -> Any:
     return yaml.safe_load(text).get("mcp_servers")
 
 
-def test_rename_of_a_proxied_tool_records_the_tool_name_on_the_mcp_server(
+def test_proxied_tool_rename_records_the_tool_name_on_the_mcp_server(
     files: Project,
 ) -> None:
     before = read_files(files.root)
@@ -63,7 +63,7 @@ def test_rename_of_a_proxied_tool_records_the_tool_name_on_the_mcp_server(
     assert after["specs/toy/toolset.yaml"] == before["specs/toy/toolset.yaml"]
 
 
-def test_rename_of_a_proxied_tool_records_its_server_tool_name_without_prefix(
+def test_proxied_tool_rename_records_its_server_tool_name_without_prefix(
     files: Project,
 ) -> None:
     files.edit("specs/toy/toolset.yaml", "  disk:\n", "  disk:\n    prefix: wr\n")

@@ -27,7 +27,7 @@ def workspace() -> Workspace:
     return loaded.workspace
 
 
-def test_rename_of_tools_of_this_repository_changes_only_their_names(
+def test_tool_renames_in_this_repository_change_only_the_tool_names(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Checking the rules for each tool would be slow, and other tests cover them.

@@ -146,7 +146,7 @@ def test_remove_command_requires_force_for_a_spec_that_git_cannot_restore(
     run_command(repo, "remove", "store_note", "--without-notice", "--force")
 
 
-def test_name_of_a_removed_tool_is_reserved_in_the_generated_registry(
+def test_removed_tool_name_is_reserved_in_the_generated_registry(
     repo: Project,
 ) -> None:
     with (repo.root / "specs/toy/toolset.yaml").open("a") as stream:

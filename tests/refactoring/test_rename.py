@@ -140,7 +140,9 @@ def test_rename_to_an_invalid_used_or_reserved_tool_name_is_rejected(
     assert message in run_rejected(notes, code, "rename", "--", "find_note", new)
 
 
-def test_rename_to_a_previous_name_of_another_tool_is_rejected(notes: Project) -> None:
+def test_rename_to_a_name_that_another_tool_previously_had_is_rejected(
+    notes: Project,
+) -> None:
     run_command(notes, "rename", "find_note", "other_note")
     output = run_rejected(notes, 1, "rename", "store_note", "find_note")
     assert "`find_note` is a previous name of the tool `other_note`" in output
@@ -153,7 +155,7 @@ def test_rename_to_a_previous_name_of_another_tool_is_rejected(notes: Project) -
         ("old_note", "use the tool's current name `store_note`"),
     ],
 )
-def test_rename_of_an_unknown_or_previous_tool_name_suggests_the_current_one(
+def test_rename_suggests_the_current_tool_name_for_an_unknown_or_previous_one(
     notes: Project, old: str, message: str
 ) -> None:
     notes.edit(
@@ -170,7 +172,7 @@ def test_rename_accepts_a_tool_name_qualified_by_its_toolset(notes: Project) -> 
     )
 
 
-def test_rename_of_a_tool_name_in_two_toolsets_requires_the_toolset_option(
+def test_tool_rename_requires_the_toolset_option_if_the_name_is_in_two_toolsets(
     notes: Project,
 ) -> None:
     other = notes.root / "specs/other"
@@ -183,7 +185,7 @@ def test_rename_of_a_tool_name_in_two_toolsets_requires_the_toolset_option(
     assert "ping's" in (other / "toolset.yaml").read_text()
 
 
-def test_rename_lists_mentions_that_could_mean_a_tool_of_another_toolset(
+def test_rename_lists_mentions_that_could_mean_a_tool_in_another_toolset(
     notes: Project,
 ) -> None:
     for name in ("second", "third"):
@@ -210,7 +212,7 @@ def test_rename_lists_mentions_that_could_mean_a_parameter(notes: Project) -> No
     assert "    find_note: {type" in (notes.root / "specs/toy/search.yaml").read_text()
 
 
-def test_rename_of_a_tool_named_like_a_common_word_does_not_edit_the_word(
+def test_tool_rename_does_not_edit_a_common_word_equal_to_the_tool_name(
     make_project: Callable[..., Project],
 ) -> None:
     spec = "summary: {}\nparameters: {{type: object}}\n"
@@ -245,7 +247,7 @@ def test_rename_edits_the_clients_override_file(notes: Project) -> None:
     assert override == '{"desk": {"allow": ["search"]}}\n'
 
 
-def test_rename_edits_the_tool_in_accepted_changes_of_toolcast_accept_yaml(
+def test_rename_edits_the_tool_in_toolcast_accept_yaml_accepted_changes(
     notes: Project,
 ) -> None:
     entry = "  - {{rule: tool/removed, {}, reason: So be it.}}\n"
@@ -321,7 +323,7 @@ def test_rename_edits_and_remove_lists_toolcast_markers_in_markdown_documents(
     assert "  docs/tools.md:9:1: <!-- toolcast: parameters toy search -->" in output
 
 
-def test_rename_lists_handler_imports_from_the_generated_module_of_the_tool(
+def test_rename_lists_handler_imports_from_the_generated_tool_module(
     notes: Project,
 ) -> None:
     """Generated modules of types are named after their tool."""
@@ -357,7 +359,7 @@ def test_rename_that_causes_a_spec_error_is_rejected(notes: Project) -> None:
     assert "error: the specs would have the errors above after this change\n" in output
 
 
-def test_rename_succeeds_if_the_handler_function_of_the_tool_is_missing(
+def test_rename_succeeds_if_the_tool_handler_function_is_missing(
     notes: Project,
 ) -> None:
     notes.edit("specs/toy/find_note.yaml", "toy:find_note", "toy:find_note_gone")
@@ -365,7 +367,7 @@ def test_rename_succeeds_if_the_handler_function_of_the_tool_is_missing(
 
 
 @pytest.mark.parametrize("kind", ["link", "folder of links", "existing pipe"])
-def test_rename_of_a_spec_with_a_symlink_or_pipe_in_its_paths_is_rejected(
+def test_rename_is_rejected_for_a_spec_with_a_symlink_or_pipe_in_its_paths(
     notes: Project, outside: os.PathLike[str], kind: str
 ) -> None:
     spec = notes.root / "specs/toy/find_note.yaml"
@@ -403,14 +405,14 @@ def test_rename_with_a_failed_write_restores_every_file(
     assert "No space left on device; nothing was written" in output
 
 
-def test_rename_can_change_only_the_letter_case_of_a_tool_name(notes: Project) -> None:
+def test_rename_can_change_only_the_tool_name_letter_case(notes: Project) -> None:
     run_command(notes, "rename", "find_note", "Find_Note")
     assert (notes.root / "specs/toy/Find_Note.yaml").exists()
     assert not (notes.root / "specs/toy/find_note.yaml").exists()
 
 
 @pytest.mark.parametrize("name", ["toolset", "Toolset"])
-def test_rename_of_a_tool_to_toolset_is_rejected(notes: Project, name: str) -> None:
+def test_tool_rename_to_toolset_is_rejected(notes: Project, name: str) -> None:
     """Specs named `toolset` would be read as the toolset's file."""
     notes.write(
         "specs/other/pong.yaml", "name: pong\nsummary: Answers.\nparameters: {}\n"

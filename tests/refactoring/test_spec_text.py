@@ -114,7 +114,7 @@ def test_yaml_edit_preserves_windows_line_ends_and_byte_order_mark() -> None:
         ("z: 1\nlist:\n  - a", "z: 1\nlist:\n  - a\n  - c"),
     ],
 )
-def test_item_appended_to_a_yaml_list_has_the_style_of_the_list(
+def test_item_appended_to_a_yaml_list_has_the_list_style(
     before: str, after: str
 ) -> None:
     assert_edited(before, after, lambda s: s.append_item(("list",), "c"))
@@ -141,7 +141,9 @@ def test_item_removed_from_a_yaml_list_is_removed_with_its_comma_or_line(
     assert_edited(before, after, remove)
 
 
-def test_object_inserted_into_yaml_has_the_block_or_flow_style_of_its_parent() -> None:
+def test_object_inserted_into_yaml_has_the_same_block_or_flow_style_as_its_parent() -> (
+    None
+):
     entry = {"name": "old", "reason": "It: is `gone`."}
     assert_edited(
         """\
@@ -178,7 +180,7 @@ def test_object_inserted_into_yaml_has_the_block_or_flow_style_of_its_parent() -
         ("a:\nz: 1\n", "a:\nb: c\nz: 1\n"),
     ],
 )
-def test_yaml_key_is_inserted_directly_after_the_value_of_another_key(
+def test_yaml_key_is_inserted_directly_after_another_key_value(
     before: str, after: str
 ) -> None:
     assert_edited(before, after, lambda s: s.insert_key(("a",), "b", "c"))
@@ -240,7 +242,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=12), st.sampled_from(["|", ">-", "'", '"', ""]))
-def test_word_in_a_yaml_string_of_any_style_is_replaced_correctly(
+def test_word_in_any_yaml_string_style_is_replaced_correctly(
     words: list[str], style: str
 ) -> None:
     body = "".join(words)

@@ -157,7 +157,7 @@ def test_source_check_reports_python_that_could_create_code_outside_the_encoders
         "NOTE = 'words'\nx = interpolate(NOTE)\ny = interpolate('a {}', encode_inline(tool.summary))",
     ],
 )
-def test_source_check_accepts_code_as_a_type_and_calls_of_encoders(text: str) -> None:
+def test_source_check_accepts_code_as_a_type_and_encoder_calls(text: str) -> None:
     assert list(find_violations(ast.parse(text))) == []
 
 

@@ -166,13 +166,13 @@ def test_verify_shape_refuses_a_view_without_a_shape_object(shape: object) -> No
         ("Makefile", TextShape),
     ],
 )
-def test_shape_type_of_a_rendered_file_depends_on_its_suffix(
+def test_rendered_file_shape_type_depends_on_the_file_suffix(
     path: str, shape_type: type[Shape]
 ) -> None:
     assert get_shape_type(path) is shape_type
 
 
-def test_shape_check_accepts_text_of_a_project_template_in_its_output() -> None:
+def test_shape_check_accepts_project_template_text_in_the_template_output() -> None:
     """The view's shape describes the built-in template; other text is still refused."""
     known = frozenset(["of", "our", "house", "os", "getcwd", "import", "from"])
     markdown = MarkdownShape(("## A",))

@@ -302,7 +302,7 @@ def count_tokens(project: Project) -> dict[str, int]:
     return {row["name"]: row["tokens"] for row in rows if row["name"] != "cli"}
 
 
-def test_diff_command_counts_the_prompt_tokens_of_project_templates(
+def test_diff_command_counts_the_project_template_prompt_tokens(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(TOOLS, toolset=BLOCKS, handlers="def a(): ...\n")

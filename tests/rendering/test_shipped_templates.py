@@ -32,7 +32,7 @@ def lint(text: str) -> list[str]:
     return [reason for _, reason in lint_template(create_environment(), text)]
 
 
-def test_tests_of_built_in_templates_find_more_than_twenty_templates() -> None:
+def test_built_in_template_tests_find_more_than_twenty_templates() -> None:
     assert len(TEMPLATES) > 20
 
 
@@ -49,7 +49,7 @@ def test_built_in_template_uses_only_the_variable_view(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_first_line_of_a_built_in_template_is_a_comment_that_ends_with_edited_by_hand(
+def test_built_in_template_first_line_is_a_comment_that_ends_with_edited_by_hand(
     name: str,
 ) -> None:
     first = read_template(name).split("\n", 1)[0]

@@ -31,7 +31,7 @@ def run_command(response: ToolResponse, *args: str) -> Result:
     return CliRunner().invoke(command, args)
 
 
-def test_generated_cli_prints_text_and_links_and_names_binary_content_blocks_of_a_tool_result() -> (
+def test_generated_cli_prints_tool_result_text_and_links_and_names_binary_content_blocks() -> (
     None
 ):
     result = run_command(MIXED_RESPONSE)
@@ -60,7 +60,7 @@ def test_generated_cli_prints_text_and_links_and_names_binary_content_blocks_of_
         (file("a.txt", "é"), "é".encode()),
     ],
 )
-def test_cli_output_option_writes_the_first_image_audio_or_file_of_a_tool_result(
+def test_cli_output_option_writes_the_first_image_audio_or_file_in_a_tool_result(
     tmp_path: Path, block: dict[str, object], data: bytes
 ) -> None:
     target = tmp_path / "answer"
@@ -70,7 +70,7 @@ def test_cli_output_option_writes_the_first_image_audio_or_file_of_a_tool_result
     assert target.read_bytes() == data
 
 
-def test_cli_output_option_writes_the_image_and_prints_the_json_result_of_a_tool(
+def test_cli_output_option_writes_the_image_and_prints_the_tool_json_result(
     tmp_path: Path,
 ) -> None:
     target = tmp_path / "answer.png"

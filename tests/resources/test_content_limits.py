@@ -80,7 +80,7 @@ def test_content_stored_for_a_resource_link_is_available_only_to_its_user() -> N
     assert store.find_contents("bo", uri) is store.find_contents(None, uri) is None
 
 
-def test_uri_of_a_stored_resource_link_has_32_random_characters_and_at_most_100_from_the_name() -> (
+def test_stored_resource_link_uri_has_32_random_characters_and_at_most_100_from_the_name() -> (
     None
 ):
     store, _ = make_store()
@@ -109,7 +109,7 @@ def test_resource_link_block_requires_either_a_uri_or_content() -> None:
     ("make", "media_type"),
     [(image, "audio/wav"), (audio, "image/png"), (image, "image/a b")],
 )
-def test_image_and_audio_content_blocks_require_a_media_type_of_their_kind(
+def test_image_and_audio_content_blocks_require_a_media_type_that_matches_their_kind(
     make: Any, media_type: str
 ) -> None:
     with pytest.raises(ValueError, match="is not a media type of"):
@@ -118,7 +118,7 @@ def test_image_and_audio_content_blocks_require_a_media_type_of_their_kind(
     assert audio(b"x")["mimeType"] == "audio/wav"
 
 
-def test_resource_contents_of_str_are_text_and_of_bytes_base64_with_a_default_media_type() -> (
+def test_str_resource_contents_are_text_and_bytes_are_base64_with_a_default_media_type() -> (
     None
 ):
     assert build_resource_contents("u", "x", None) == {
@@ -168,7 +168,7 @@ def test_error_for_an_invalid_mcp_prompt_argument_lists_at_most_20_allowed_value
         ({"type": "text", "text": "x"}, ["user"], ["x"]),
     ],
 )
-def test_result_of_a_prompt_handler_becomes_mcp_messages_with_user_as_default_role(
+def test_prompt_handler_result_becomes_mcp_messages_with_user_as_default_role(
     value: Any, roles: list[str], texts: list[str]
 ) -> None:
     response = _shape_prompt_result(value)

@@ -58,7 +58,7 @@ def test_mcp_capabilities_include_prompts_and_completions_only_for_clients_that_
     assert list_capabilities("guests") == {"tools", "resources", "logging"}
 
 
-def test_registry_call_outside_an_mcp_server_embeds_content_instead_of_a_resource_link(
+def test_registry_call_outside_an_mcp_server_embeds_content_rather_than_a_resource_link(
     mcp_server: Any,
 ) -> None:
     blocks = mcp_server.registry.call_tool_sync("chart", {}, "staff").content

@@ -60,7 +60,7 @@ def generate_files(root: Path, text: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_hostile_text_of_resource_and_prompt_specs_is_only_in_their_json_definitions(
+def test_hostile_resource_and_prompt_spec_text_is_only_in_the_json_definitions(
     tmp_path: Path, text: str
 ) -> None:
     hostile, harmless = generate_files(tmp_path / "a", text), generate_files(

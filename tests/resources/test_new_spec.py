@@ -12,7 +12,7 @@ from tests.commands.test_new_tool import read_files
 
 
 @pytest.mark.parametrize("kind", ["resource", "prompt"])
-def test_spec_of_a_resource_or_prompt_from_the_new_command_generates_and_is_never_overwritten(
+def test_resource_or_prompt_spec_from_the_new_command_generates_and_is_never_overwritten(
     tmp_path: Path, kind: str
 ) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")

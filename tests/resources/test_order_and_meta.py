@@ -45,7 +45,7 @@ print(json.dumps([item.model_dump(by_alias=True, mode="json") for item in lists]
         ({"a": 5, "b": 5, "c": 5}, ["a", "b", "c"]),
     ],
 )
-def test_mcp_resource_and_prompt_lists_follow_the_order_key_and_contain_meta_of_their_specs(
+def test_mcp_resource_and_prompt_lists_follow_the_order_key_and_contain_their_spec_meta(
     tmp_path: Path, orders: dict[str, int], names: list[str]
 ) -> None:
     project = Project(tmp_path)
@@ -107,14 +107,14 @@ def test_generated_tests_pass_for_resource_and_prompt_specs_with_order_and_all_m
         (True, "bool"),
     ],
 )
-def test_prompt_handler_result_of_a_wrong_type_raises_tool_error_with_the_type_name(
+def test_wrong_prompt_handler_result_type_raises_tool_error_with_the_type_name(
     result: Any, type_name: str
 ) -> None:
     with pytest.raises(ToolError, match=f"returned `{type_name}` instead of a string"):
         _shape_prompt_result(result)
 
 
-def test_prompt_handler_may_return_a_list_of_strings_content_blocks_and_messages() -> (
+def test_prompt_handler_may_return_strings_content_blocks_and_messages_in_a_list() -> (
     None
 ):
     result = ["a", text("b"), {"role": "assistant", "content": "c"}]

@@ -59,7 +59,7 @@ def load_definitions(project: Path, folder: str) -> list[dict[str, Any]]:
     return [json.loads(file.read_text("utf-8")) for file in files]
 
 
-def test_mcp_resource_and_prompt_lists_equal_the_generated_definitions_of_the_client(
+def test_mcp_resource_and_prompt_lists_equal_the_generated_client_definitions(
     server: StdioServer, project: Path
 ) -> None:
     for method, key, folder, kind in (
@@ -81,7 +81,7 @@ def test_mcp_resource_and_prompt_lists_equal_the_generated_definitions_of_the_cl
         ]
 
 
-def test_resources_read_of_a_static_resource_returns_its_file_or_text(
+def test_resources_read_for_a_static_resource_returns_its_file_or_text(
     server: StdioServer,
 ) -> None:
     policy = read_content(server, "shop://policies/returns")
@@ -92,7 +92,7 @@ def test_resources_read_of_a_static_resource_returns_its_file_or_text(
     assert read_content(server, "shop://hours")["mimeType"] == "text/plain"
 
 
-def test_resource_handler_receives_percent_decoded_variables_of_its_uri_template(
+def test_resource_handler_receives_percent_decoded_uri_template_variables(
     server: StdioServer,
 ) -> None:
     report = read_content(server, "shop://reports/north/7")
@@ -133,7 +133,7 @@ def test_resource_handler_receives_percent_decoded_variables_of_its_uri_template
         "shop://pages/" + "a" * 100_000,
     ],
 )
-def test_resources_read_of_an_unknown_or_unsafe_uri_is_a_resource_not_found_error(
+def test_resources_read_with_an_unknown_or_unsafe_uri_is_a_resource_not_found_error(
     server: StdioServer, uri: str
 ) -> None:
     error = read_resource(server, uri)["error"]
@@ -158,7 +158,7 @@ def test_uri_template_variable_may_be_two_dots_if_its_enum_contains_them(
         ),
     ],
 )
-def test_progress_of_resource_and_prompt_handlers_is_sent_only_with_a_progress_token(
+def test_resource_and_prompt_handler_progress_is_sent_only_with_a_progress_token(
     server: StdioServer, method: str, params: dict[str, Any], message: str
 ) -> None:
     server.request(method, params)
@@ -199,7 +199,7 @@ def test_prompts_get_does_not_replace_placeholders_within_argument_values(
     assert without_tone[0]["content"]["text"] == "Review 7 in a  tone."
 
 
-def test_prompts_get_returns_messages_for_strings_blocks_and_messages_of_the_handler(
+def test_prompts_get_returns_messages_for_handler_strings_blocks_and_messages(
     server: StdioServer,
 ) -> None:
     messages = get_prompt(server, "illustrated", order_id="7")["result"]["messages"]
@@ -449,7 +449,7 @@ def test_client_lists_only_resources_and_prompts_that_its_allow_and_deny_pattern
 
 
 @pytest.mark.slow
-def test_mcp_http_server_with_several_workers_embeds_content_instead_of_resource_links(
+def test_mcp_http_server_with_several_workers_embeds_content_rather_than_resource_links(
     project: Path,
 ) -> None:
     with run_server("--workers", "2", package="generated.shop", root=project) as server:

@@ -81,7 +81,7 @@ def test_result_field_selected_100000_times_is_processed_within_half_a_second() 
     assert time.process_time() - started < 0.5
 
 
-def test_array_property_of_a_result_can_be_omitted_by_the_field_selection() -> None:
+def test_result_array_property_can_be_omitted_by_the_field_selection() -> None:
     assert pick({"allowed": ["items", "total"]}, ["total"]) == {"total": 2}
 
 
@@ -119,7 +119,7 @@ def test_listed_tool_has_the_field_selection_parameter_and_its_result_fields_are
         {"properties": {"items": {"properties": {"title": 5}, "required": [[], {}]}}},
     ],
 )
-def test_invalid_returns_schema_of_a_tool_with_field_selection_is_listed_unchanged(
+def test_tool_with_field_selection_is_listed_with_its_invalid_returns_schema_unchanged(
     broken: Any,
 ) -> None:
     assert build_listed_returns(broken, {"allowed": ["items.title"]}) == broken
@@ -135,7 +135,7 @@ def test_invalid_returns_schema_of_a_tool_with_field_selection_is_listed_unchang
         *((path, 0) for path in ("", "items.", "title", "items.0", "items.title.x")),
     ],
 )
-def test_path_of_a_selectable_result_field_may_contain_only_properties_of_the_returns_schema(
+def test_selectable_result_field_path_may_contain_only_returns_schema_properties(
     path: str, length: int
 ) -> None:
     if length:

@@ -90,7 +90,7 @@ def test_handler_receives_its_arguments_without_the_field_selection_parameter(
     assert RESULT == {"a": 1, "b": 2, "c": 3}
 
 
-def test_every_action_of_a_tool_accepts_the_result_field_selection_parameter(
+def test_every_tool_action_accepts_the_result_field_selection_parameter(
     registry: Any,
 ) -> None:
     actions = {"parameter": "kind", "values": {"x": {"accepts": ["fields"]}, "y": {}}}

@@ -119,7 +119,7 @@ SHORTENED: list[tuple[Any, dict[str, Any], Any, str]] = [
 
 
 @pytest.mark.parametrize(("value", "budget", "expected", "note"), SHORTENED)
-def test_result_above_its_budget_is_shortened_by_omitting_the_last_items_of_its_lists(
+def test_result_above_its_budget_is_shortened_by_omitting_its_last_list_items(
     value: Any, budget: dict[str, Any], expected: Any, note: str
 ) -> None:
     """The budget of a spec limits the tokens or characters of a result."""
@@ -137,7 +137,7 @@ def test_result_above_its_budget_is_shortened_by_omitting_the_last_items_of_its_
         ({"argument": "start"}, {"start": 7}, "`start` = "),
     ],
 )
-def test_note_of_a_shortened_result_states_the_argument_value_for_the_next_page(
+def test_shortened_result_note_states_the_argument_value_for_the_next_page(
     budget: Any, arguments: dict[str, int], expected_text: str
 ) -> None:
     response = shorten(TEN, arguments=arguments, characters=500, next=budget)
@@ -154,7 +154,7 @@ def test_note_of_a_shortened_result_states_the_argument_value_for_the_next_page(
         {"argument": "after"},
     ],
 )
-def test_note_of_a_shortened_result_has_no_next_page_if_its_argument_is_unknown(
+def test_shortened_result_note_has_no_next_page_if_its_argument_is_unknown(
     following: Any,
 ) -> None:
     """The parameter does not exist, its value is too long, or it is not a number."""
@@ -163,7 +163,7 @@ def test_note_of_a_shortened_result_has_no_next_page_if_its_argument_is_unknown(
     assert response.note is not None and "For more" not in response.note
 
 
-def test_note_of_a_result_with_two_shortened_lists_has_no_next_page() -> None:
+def test_result_note_has_no_next_page_if_two_lists_are_shortened() -> None:
     value = {"a": ["x" * 200] * 5, "b": ["y" * 190] * 5}
     response = shorten(value, characters=400, next=BY_OFFSET)
     assert response.note is not None and response.note.count("the last") == 2
@@ -173,7 +173,7 @@ def test_note_of_a_result_with_two_shortened_lists_has_no_next_page() -> None:
 @pytest.mark.parametrize(
     ("following", "has_next_page"), [(BY_OFFSET, False), (BY_ID, True)]
 )
-def test_note_of_a_result_with_two_lists_has_a_next_page_only_by_an_item_property(
+def test_two_list_result_note_has_a_next_page_only_by_an_item_property(
     following: Any, has_next_page: bool
 ) -> None:
     """An offset could refer to either list, and a complete list has no next page."""
@@ -187,7 +187,7 @@ def test_note_of_a_result_with_two_lists_has_a_next_page_only_by_an_item_propert
 
 
 @pytest.mark.parametrize(("size", "threads"), [(90_000, 0), (110_000, 1)])
-def test_only_a_result_of_more_than_100000_characters_is_shortened_in_a_thread(
+def test_only_a_result_over_100000_characters_is_shortened_in_a_thread(
     size: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A spec that only sets the form of results uses no thread."""
@@ -305,7 +305,7 @@ def test_images_do_not_count_against_the_result_budget() -> None:
     assert shape_response(make_tool(characters=400), {}, whole) is whole
 
 
-def test_control_characters_of_property_names_in_the_note_of_a_shortened_result_are_escaped() -> (
+def test_property_name_control_characters_in_a_shortened_result_note_are_escaped() -> (
     None
 ):
     response = shorten({"a\x1b[2J\u202e" + "b" * 99: ["x" * 50] * 20}, characters=500)
@@ -313,9 +313,7 @@ def test_control_characters_of_property_names_in_the_note_of_a_shortened_result_
     assert "\\x1b[2J" in response.note
 
 
-def test_control_characters_of_values_in_the_note_of_a_shortened_result_are_escaped() -> (
-    None
-):
+def test_value_control_characters_in_a_shortened_result_note_are_escaped() -> None:
     value = [{"id": f"\x9b2J\u202e\ud83dü{n}", "text": "x" * 50} for n in range(20)]
     response = shorten(json.dumps(value), characters=500, next=BY_ID)
     assert response.note is not None and response.note.isprintable()
@@ -324,7 +322,7 @@ def test_control_characters_of_values_in_the_note_of_a_shortened_result_are_esca
     assert json.loads(last[:-1]) == json.loads(response.result)[-1]["id"]
 
 
-def test_lone_surrogate_in_shortened_json_text_of_a_result_stays_an_escape() -> None:
+def test_lone_surrogate_in_shortened_result_json_text_stays_an_escape() -> None:
     """JavaScript writes such an escape for a text that was cut within an emoji."""
     text = json.dumps(["\ud83d" * 9, *["x" * 50] * 20])
     response = shape_response(
@@ -447,7 +445,7 @@ def test_shortened_result_matches_its_returns_schema_and_is_within_its_budget(
 
 @limit_examples(300)
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_estimate_tokens_of_joined_texts_is_at_most_the_sum_of_their_estimates(
+def test_estimate_tokens_for_joined_texts_is_at_most_the_sum_for_the_separate_texts(
     first: str, second: str
 ) -> None:
     counts = estimate_tokens(first), estimate_tokens(second)

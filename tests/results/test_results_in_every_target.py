@@ -168,7 +168,7 @@ def test_generated_definitions_and_prompts_contain_the_result_budget_and_selecta
 
 
 @pytest.mark.slow
-def test_mypy_reports_an_unknown_field_in_the_field_selection_of_a_generated_typed_call(
+def test_mypy_reports_an_unknown_field_in_a_generated_typed_call_field_selection(
     project: Project, mypy_cache: str
 ) -> None:
     project.write(
@@ -234,7 +234,7 @@ def _get_result_and_note(response: Any) -> tuple[Any, Any]:
     return response.result, response.note
 
 
-def test_langchain_cli_and_llm_provider_answers_contain_the_note_of_a_shortened_result(
+def test_langchain_cli_and_llm_provider_answers_contain_the_shortened_result_note(
     toy: Any,
 ) -> None:
     text = toy.langchain_tools.get_langchain_tool("list_notes").invoke({"offset": 5})
@@ -295,7 +295,7 @@ def test_official_mcp_client_receives_results_in_their_declared_form_and_within_
     assert json.loads(both.content[0].text) == both.structured_content == FEW
 
 
-def test_tokens_command_prints_the_maximum_result_tokens_of_each_tool(
+def test_tokens_command_prints_the_maximum_result_tokens_for_each_tool(
     project: Project,
 ) -> None:
     shown = project.toolcast("tokens", "--by", "tool").stdout.splitlines()
@@ -326,7 +326,7 @@ def test_verify_command_reports_a_selectable_result_field_that_differs_on_the_li
 
 
 @pytest.mark.slow
-def test_call_command_prints_the_note_of_a_shortened_result_to_stderr(
+def test_call_command_prints_the_shortened_result_note_to_stderr(
     project: Project,
 ) -> None:
     command = f"{sys.executable} -m casting.toy.mcp_server"
@@ -342,7 +342,7 @@ def make_text_block(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-async def test_result_of_a_proxied_tool_is_reduced_to_the_selected_fields_and_its_budget(
+async def test_proxied_tool_result_is_reduced_to_the_selected_fields_and_its_budget(
     open_tools: Open, tmp_path: Path
 ) -> None:
     """The server does not receive the selection, and the text block is replaced."""
@@ -368,7 +368,7 @@ async def test_result_of_a_proxied_tool_is_reduced_to_the_selected_fields_and_it
 
 
 @pytest.mark.parametrize("send", ["both", "text"])
-async def test_result_of_an_external_mcp_server_is_shortened_to_the_budget_of_that_server(
+async def test_external_mcp_server_result_is_shortened_to_the_budget_for_that_server(
     open_tools: Open, tmp_path: Path, send: str
 ) -> None:
     server = odd_server("well", result={"send": send, "budget": {"characters": 400}})

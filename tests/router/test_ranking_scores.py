@@ -45,7 +45,7 @@ def compute_rarity(tools: int, found: int) -> float:
         ("brass", "bell", 1),
     ],
 )
-def test_lexical_router_score_of_a_term_depends_on_the_tool_field_that_contains_it(
+def test_lexical_router_term_score_depends_on_the_tool_field_that_contains_the_term(
     word: str, tool: str, count: float
 ) -> None:
     """BM25: the score is lower in long text and higher if few tools have the word."""
@@ -98,7 +98,7 @@ def measure_term_weight(word: str, name: str) -> float:
         ("mailbox", "mail", 0.0),
     ],
 )
-def test_lexical_router_scores_inflections_0_6_and_prefixes_0_3_of_the_exact_term(
+def test_lexical_router_scores_inflections_0_6_and_prefixes_0_3_times_the_exact_term(
     word: str, name: str, part: float
 ) -> None:
     assert measure_term_weight(word, name) == pytest.approx(part)
@@ -134,14 +134,14 @@ def test_lexical_router_scales_parameter_name_score_for_inexact_matches() -> Non
         ("box plot", "boxplot", True),
     ],
 )
-def test_lexical_router_splits_compounds_only_into_parts_of_three_characters_or_more(
+def test_lexical_router_splits_compounds_only_into_parts_with_at_least_three_characters(
     word: str, text: str, is_found: bool
 ) -> None:
     found = get_evidence([RoutedTool("a", text), BELL], word)
     assert any(found.values()) is is_found
 
 
-def test_prefix_in_a_message_matches_at_most_50_terms_of_the_lexical_router() -> None:
+def test_prefix_in_a_message_matches_at_most_50_lexical_router_terms() -> None:
     words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}q" for n in range(51)]
     tools = [RoutedTool(word) for word in words]
     assert len(get_evidence(tools, "word")["word"]) == 50
@@ -171,7 +171,7 @@ def test_lexical_router_indexes_tool_parameters_down_to_four_levels() -> None:
 
 
 @pytest.mark.parametrize(("count", "missing"), [(60, 0), (61, 1), (80, 20)])
-def test_lexical_router_uses_first_and_last_30_terms_of_a_message_over_60_terms(
+def test_lexical_router_uses_first_and_last_30_terms_if_a_message_has_over_60_terms(
     count: int, missing: int
 ) -> None:
     words = [f"wort{n}x" for n in range(count)]
@@ -179,7 +179,7 @@ def test_lexical_router_uses_first_and_last_30_terms_of_a_message_over_60_terms(
     assert list(get_evidence([BELL], " ".join(words))) == expected
 
 
-def test_lexical_router_uses_first_and_last_10000_characters_of_a_message() -> None:
+def test_lexical_router_uses_first_and_last_10000_message_characters() -> None:
     inside = "bell " + "." * 9_980 + " lamp " + "." * 10_000
     assert len(inside) < 20_000
     assert list(get_evidence([BELL], inside)) == ["bell", "lamp"]
@@ -217,7 +217,7 @@ def find_doubt(known: int, unknown: int, tools: int = 9) -> str:
         (0, 1, "the tools' text contains 0 of the message's 1 words"),
     ],
 )
-def test_lexical_route_is_in_doubt_if_tools_contain_fewer_than_30_percent_of_the_terms(
+def test_lexical_route_is_in_doubt_if_the_term_share_in_tools_is_below_30_percent(
     known: int, unknown: int, doubt: str
 ) -> None:
     assert find_doubt(known, unknown) == doubt
@@ -246,7 +246,7 @@ def test_time_expressions_do_not_count_as_unknown_terms_in_the_lexical_router() 
     ("tools", "expected_count"),
     [(1, 1), (5, 3), (7, 3), (8, 4), (59, 29), (60, 30), (99, 30)],
 )
-def test_lexical_router_selects_at_most_half_of_the_tools(
+def test_lexical_router_selects_at_most_half_the_tools(
     tools: int, expected_count: int
 ) -> None:
     """Up to three may be selected from a small catalog, and never more than thirty."""
@@ -269,7 +269,7 @@ def test_lexical_router_weights_the_last_three_earlier_messages_with_0_3() -> No
 
 
 @pytest.mark.parametrize(("having", "is_selected"), [(4, True), (5, False)])
-def test_term_in_over_two_thirds_of_tools_selects_no_tools_next_to_a_specific_term(
+def test_term_in_over_two_in_three_tools_selects_no_tools_next_to_a_specific_term(
     having: int, is_selected: bool
 ) -> None:
     """Lexical router: a term in at most two thirds of the tools still selects them."""
@@ -294,7 +294,7 @@ def test_equal_tool_catalogs_share_a_cached_lexical_ranking() -> None:
         assert get_ranking([other]) is not first
 
 
-def test_lexical_rankings_of_up_to_32_tool_catalogs_are_cached() -> None:
+def test_lexical_rankings_for_up_to_32_tool_catalogs_are_cached() -> None:
     cached = get_ranking([BELL])
     others = [[RoutedTool(f"t{n}")] for n in range(63)]
     for other in others[:31]:
@@ -305,7 +305,7 @@ def test_lexical_rankings_of_up_to_32_tool_catalogs_are_cached() -> None:
     assert get_ranking([BELL]) is not cached
 
 
-def test_lexical_router_indexes_only_the_first_20000_characters_of_each_tool() -> None:
+def test_lexical_router_indexes_only_the_first_20000_characters_per_tool() -> None:
     for before, is_read in ((19_994, True), (19_998, False)):
         tool = RoutedTool("bell", "x", "." * before + " lamp")
         assert bool(get_evidence([tool], "lamp")["lamp"]) is is_read

@@ -250,7 +250,7 @@ async def test_cancelling_route_tools_cancels_the_request_to_the_routing_model(
         await waiting
 
 
-async def test_generated_registry_routes_tools_with_the_model_of_the_spec(
+async def test_generated_registry_routes_tools_with_the_model_from_the_spec(
     model: ScriptedModel, make_project: Callable[..., Any]
 ) -> None:
     spec = "summary: {}\nparameters: {{type: object}}\nhandler: handlers.toy:toy\n"

@@ -82,7 +82,7 @@ def test_select_command_sends_each_case_message_to_the_model_and_prints_failures
         ([], ["the case expects `note`, but the model chose no tool"]),
     ],
 )
-def test_select_command_reports_wrong_forbidden_and_missing_tools_of_the_models_choice(
+def test_select_command_reports_wrong_forbidden_and_missing_tools_in_the_model_choice(
     answer: list[str], problems: list[str], project: Any, model: ScriptedModel
 ) -> None:
     model.body = encode_completion(json.dumps({"tools": answer}))

@@ -59,7 +59,7 @@ TOOL = {"name": "note", "summary": "Stores a note.", "handler": "handlers.work:w
 @example({}, {"$id": "%%"}, {})
 @example({"$defs": {"a": {"$id": ".."}}}, {"$id": "#/a b"}, {})
 @example({"properties": {"a": {"$id": "::", "default": 1}}}, {"$id": "http://["}, {})
-def test_check_of_specs_with_arbitrary_json_as_schema_raises_no_exception(
+def test_spec_check_with_arbitrary_json_as_schema_raises_no_exception(
     parameters: dict[str, Any], returns: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
     tool = {

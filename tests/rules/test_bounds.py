@@ -25,7 +25,7 @@ def list_rules(root: Path) -> set[str]:
         (f"icons: {'[' * 100_000}\n", "yaml/too-large"),
     ],
 )
-def test_spec_above_a_limit_of_size_or_depth_is_reported_as_too_large(
+def test_spec_above_a_size_or_depth_limit_is_reported_as_too_large(
     text: str, rule: str, tmp_path: Path
 ) -> None:
     write_example(text, tmp_path)

@@ -144,7 +144,7 @@ COMBINED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("keywords", COMBINED.values(), ids=COMBINED)
-def test_confirm_condition_that_ignores_a_default_of_combined_schemas_is_reported(
+def test_confirm_condition_that_ignores_a_combined_schema_default_is_reported(
     keywords: dict[str, Any], tmp_path: Path
 ) -> None:
     [finding] = check_condition(tmp_path, DELETE, {"type": "object", **keywords})

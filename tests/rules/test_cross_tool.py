@@ -23,7 +23,7 @@ def test_fold_case_maps_characters_that_match_an_ascii_letter_to_it() -> None:
         assert {fold_case(character) for character in matches} == {letter}
 
 
-def test_fold_case_preserves_the_length_of_any_string() -> None:
+def test_fold_case_preserves_every_string_length() -> None:
     for point in range(0x110000):
         assert len(fold_case(chr(point))) == 1
 

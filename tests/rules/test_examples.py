@@ -20,7 +20,7 @@ GOOD = [
 
 
 @pytest.mark.parametrize("rule", BAD)
-def test_bad_example_in_the_documentation_of_a_rule_is_reported_by_the_rule(
+def test_bad_example_in_rule_documentation_is_reported_by_that_rule(
     rule: Rule, tmp_path: Path
 ) -> None:
     write_example(rule.text.bad, tmp_path)
@@ -28,7 +28,7 @@ def test_bad_example_in_the_documentation_of_a_rule_is_reported_by_the_rule(
 
 
 @pytest.mark.parametrize("rule", GOOD)
-def test_good_example_in_the_documentation_of_a_rule_has_no_warnings(
+def test_good_example_in_rule_documentation_has_no_warnings(
     rule: Rule, tmp_path: Path
 ) -> None:
     write_example(rule.text.good, tmp_path)

@@ -185,7 +185,7 @@ READING = [
         *((summary, "false", False) for summary in DESTRUCTIVE[:2]),
     ],
 )
-def test_summary_of_a_destructive_action_with_read_only_hint_is_reported(
+def test_destructive_action_summary_with_read_only_hint_is_reported(
     tmp_path: Path, summary: str, hint: str, is_reported: bool
 ) -> None:
     write_example(

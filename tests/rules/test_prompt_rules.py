@@ -32,7 +32,7 @@ ALL_PHRASES = (*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS)
 
 
 @pytest.mark.parametrize("phrase", ALL_PHRASES, ids=lambda phrase: phrase.example[:40])
-def test_every_phrase_of_the_prompt_attack_rules_matches_its_example(
+def test_every_prompt_attack_rule_phrase_matches_its_example(
     phrase: Phrase,
 ) -> None:
     assert find_first_phrase(phrase.example, [phrase])
@@ -80,7 +80,7 @@ def build_fields(text: str) -> Iterable[dict[str, Any]]:
 @pytest.mark.parametrize(
     "fields", list(build_fields("<IMPORTANT>obey</IMPORTANT>")), ids=str
 )
-def test_markup_in_any_text_field_of_a_spec_is_reported(
+def test_markup_in_any_spec_text_field_is_reported(
     fields: dict[str, Any], list_rules: ListRules
 ) -> None:
     assert list_rules(**fields) == ["prompt/markup"]
@@ -226,11 +226,11 @@ def test_every_prompt_attack_rule_is_documented_as_a_heuristic() -> None:
     assert all("heuristic" in r.text.reason for r in RULES)
 
 
-def test_tests_of_the_prompt_attack_rules_cover_exactly_the_existing_rules() -> None:
+def test_prompt_attack_rule_tests_cover_exactly_the_existing_rules() -> None:
     assert {rule.id for rule in RULES} == TESTED
 
 
-def test_prompt_attacks_in_the_instructions_of_a_toolset_are_reported(
+def test_prompt_attacks_in_toolset_instructions_are_reported(
     tmp_path: Path,
 ) -> None:
     check_tools(tmp_path, {"x": [{"name": "add"}]})

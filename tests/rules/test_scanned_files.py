@@ -145,14 +145,14 @@ def test_scan_reports_that_files_above_the_maximum_number_are_not_read(
     "text",
     ["def (\n'x'", "'''x", "x = '\\\n", "\tx\n  y\n", "a\x0cb # c\n", "é = 'é' # é"],
 )
-def test_blank_code_for_the_retired_name_scan_keeps_the_length_of_each_line(
+def test_blank_code_for_the_retired_name_scan_keeps_every_line_length(
     text: str,
 ) -> None:
     rows = blank_code(text).split("\n")
     assert [len(row) for row in rows] == [len(row) for row in text.split("\n")]
 
 
-def test_retired_tool_name_from_a_template_of_the_project_is_reported(
+def test_retired_tool_name_from_a_project_template_is_reported(
     project: Project,
 ) -> None:
     """Outputs of the built-in templates contain no retired names."""

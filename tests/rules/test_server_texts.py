@@ -30,7 +30,7 @@ def severities_by_line(project: Project) -> dict[str, str]:
     }
 
 
-def test_check_findings_about_texts_of_an_external_server_are_notes(
+def test_check_findings_about_external_server_texts_are_notes(
     make_project: Callable[..., Project],
 ) -> None:
     project = make_project(
@@ -48,7 +48,7 @@ def test_check_findings_about_texts_of_an_external_server_are_notes(
     assert project.toolcast("check").returncode == 0
 
 
-def test_check_findings_about_texts_of_a_tool_with_a_handler_are_warnings(
+def test_check_findings_about_tool_texts_are_warnings_if_the_tool_has_a_handler(
     make_project: Callable[..., Project],
 ) -> None:
     project = make_project({"ask": SPEC}, workspace="fail_on: warning\n")

@@ -51,7 +51,7 @@ def test_similar_tool_names_in_two_toolsets_are_reported(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["Sends to \u0430dmin", "p\u0430ypal_id", "𝐢𝐠𝐧𝐨𝐫𝐞 it"])
-def test_tool_text_with_lookalike_characters_of_another_script_is_reported(
+def test_tool_text_with_lookalike_characters_from_another_script_is_reported(
     text: str, list_rules: ListRules
 ) -> None:
     assert list_rules(description=text) == ["prompt/mixed-script"]

@@ -23,7 +23,7 @@ def find_by_rule(project: Project, rule: str = "name/unknown-tool") -> list[Find
     return [f for f in list_findings(project.root) if f.rule == rule]
 
 
-def test_removed_tool_name_in_the_texts_of_other_tools_is_reported(
+def test_removed_tool_name_in_texts_from_other_tools_is_reported(
     project_copy: Project,
 ) -> None:
     (project_copy.root / "specs/molecule/desktop_key.yaml").unlink()
@@ -35,7 +35,7 @@ def test_removed_tool_name_in_the_texts_of_other_tools_is_reported(
     assert "specs/molecule/desktop_type.yaml" in {file for file, _ in mentions}
 
 
-def test_renamed_tool_name_in_the_footer_of_a_prompt_section_is_reported(
+def test_renamed_tool_name_in_a_prompt_section_footer_is_reported(
     project_copy: Project,
 ) -> None:
     folder = project_copy.root / "specs/molecule"
@@ -80,7 +80,7 @@ def test_toolsets_in_the_repository_mention_no_unknown_tool_names(
     assert find_by_rule(project_copy) == []
 
 
-def test_time_of_the_search_for_unknown_tool_names_is_linear(tmp_path: Path) -> None:
+def test_unknown_tool_name_search_time_is_linear(tmp_path: Path) -> None:
     def measure(size: int) -> tuple[float, float]:
         """Return the processor seconds of loading and of checking tools of 1,000 words."""
         root = tmp_path / str(size)
@@ -115,7 +115,7 @@ def test_time_of_the_search_for_unknown_tool_names_is_linear(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_unknown_tool_names_in_lists_of_real_mcp_servers_are_exactly_the_wrong_ones(
+def test_unknown_tool_names_in_real_mcp_server_lists_are_exactly_the_wrong_ones(
     tmp_path: Path,
 ) -> None:
     lists = {

@@ -15,7 +15,7 @@ from toolcast.spec_language.spec_language import list_fields, load_annotation_sc
 CHECKED_ELSEWHERE = {"rule", "tool"}
 
 
-def test_every_kind_of_name_in_spec_fields_is_in_the_unknown_name_table() -> None:
+def test_every_name_kind_in_spec_fields_is_in_the_unknown_name_table() -> None:
     """Each kind of name in a field annotation has an entry in the rule's table."""
     assert {*load_annotation_schema()["$defs"]["kind_of_name"]["enum"]} == {
         *KINDS,

@@ -58,7 +58,7 @@ def test_exactly_the_listed_check_rules_cannot_be_suppressed() -> None:
     assert sorted(HOSTILE) == sorted(UNSUPPRESSABLE)
 
 
-def test_parts_of_a_check_rule_have_the_same_suppressibility_and_page() -> None:
+def test_check_rule_parts_have_the_same_suppressibility_and_page() -> None:
     for rule in load_rules(EXTENSIONS).values():
         assert {part.can_be_suppressed for part in rule.parts} == {
             rule.can_be_suppressed

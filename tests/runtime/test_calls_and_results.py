@@ -25,7 +25,7 @@ TOOL = Tool("look", "", "", {"inputSchema": SCHEMA})
     ("asserts_formats", "proxy", "is_refused"),
     [(True, None, True), (False, None, False), (True, object(), False)],
 )
-def test_format_keyword_rejects_arguments_only_with_asserts_formats_and_of_local_tools(
+def test_format_keyword_rejects_only_local_tool_arguments_and_only_with_asserts_formats(
     asserts_formats: bool, proxy: Any, is_refused: bool
 ) -> None:
     """Arguments of a proxy are left to the external server."""
@@ -82,7 +82,7 @@ ACTIONS = {
         ("unheard-of", []),
     ],
 )
-def test_arguments_of_a_tool_action_are_checked_against_requires_and_accepts(
+def test_tool_action_arguments_are_checked_against_requires_and_accepts(
     action_and_names: str, problems: list[str]
 ) -> None:
     """`requires`, `requires_any` and `accepts` apply after the schema has no problems."""
@@ -107,7 +107,7 @@ def test_tool_with_an_invalid_json_schema_refuses_all_arguments_and_results() ->
         ]
 
 
-async def test_first_call_of_each_deprecated_tool_logs_one_warning(
+async def test_first_call_to_each_deprecated_tool_logs_one_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.WARNING, "toolcast")

@@ -9,7 +9,7 @@ from toolcast_runtime.prompts import command_rows
 COLUMN = 50
 
 
-def test_comment_of_a_long_cli_command_in_prompt_docs_is_on_the_next_row() -> None:
+def test_comment_for_a_long_cli_command_in_prompt_docs_is_on_the_next_row() -> None:
     """Otherwise it is on the command's row, after at least two spaces."""
     longest = "x" * (COLUMN - 2 - len("  do "))
     (row,) = command_rows("do", longest, "Why.")
@@ -32,7 +32,7 @@ def test_long_cli_command_in_prompt_docs_is_continued_after_a_backslash() -> Non
 
 
 @pytest.mark.parametrize(("length", "rows"), [(0, 1), (1, 2)])
-def test_comment_of_a_cli_command_in_prompt_docs_is_wrapped_at_120_columns(
+def test_cli_command_comment_in_prompt_docs_is_wrapped_at_120_columns(
     length: int, rows: int
 ) -> None:
     width = 120 - COLUMN - len("# a ")

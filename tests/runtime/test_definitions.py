@@ -197,7 +197,7 @@ MCP_LINE = (
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("indent", ["  ", "\t", ""])
-def test_mcp_definition_keeps_the_spelling_of_numbers_and_escapes_in_the_tool_file(
+def test_mcp_definition_keeps_the_number_and_escape_spelling_from_the_tool_file(
     newline: str, indent: str
 ) -> None:
     """Line breaks and indentation of the file are removed."""

@@ -68,7 +68,7 @@ def test_deprecated_tool_call_is_logged_only_once(
     assert caplog.messages == [f"note is called. {LINE}"]
 
 
-def test_cli_help_of_a_deprecated_tools_command_has_the_deprecation_notice(
+def test_cli_command_help_for_a_deprecated_tool_has_the_deprecation_notice(
     tmp_path: Path,
 ) -> None:
     """Help of other commands and of the command group does not mention it."""

@@ -76,7 +76,7 @@ USES: dict[str, Callable[[Path], Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("name", sorted(optional.MODULES))
-def test_use_of_a_missing_runtime_module_fails_with_the_name_of_its_optional_part(
+def test_using_a_missing_runtime_module_fails_with_its_optional_part_name(
     name: str, tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
     part, path, _ = optional.MODULES[name]

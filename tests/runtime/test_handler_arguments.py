@@ -121,7 +121,7 @@ def test_handler_with_one_mapping_parameter_receives_all_arguments_in_it(
         (var_keyword, ["store"], ["store"], None),
     ],
 )
-def test_tool_call_cannot_set_a_lifespan_dependency_of_its_handler(
+def test_tool_call_cannot_set_a_handler_lifespan_dependency(
     function: Callable[..., Any], sent: Any, rejected: Any, result: Any
 ) -> None:
     """An argument with the dependency's name is rejected; the handler gets the value."""

@@ -123,7 +123,7 @@ def test_handler_module_outside_the_handlers_package_is_refused_without_import(
 
 
 @pytest.mark.usefixtures("package")
-async def test_origin_of_a_refused_handler_is_logged_but_not_sent_to_the_caller(
+async def test_refused_handler_origin_is_logged_but_not_sent_to_the_caller(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     tool = Tool("t", "", "", {"inputSchema": {}}, handler=f"{PACKAGE}:system")

@@ -32,7 +32,7 @@ assert any(name.endswith({late!r}) for name in sys.modules)
 
 
 @pytest.mark.parametrize("package", LAZY_MODULES)
-def test_public_name_of_a_lazy_package_imports_its_module_on_first_use(
+def test_lazy_package_public_name_imports_its_module_on_first_use(
     package: str,
 ) -> None:
     program = PROGRAM.format(package=package, late=f".{LAZY_MODULES[package]}")

@@ -40,7 +40,7 @@ def list_runtime_uses(module: ast.Module) -> Iterator[str]:
                 yield from (f"{names[name]}({keyword.arg}=)" for keyword in keywords)
 
 
-def test_require_level_accepts_generated_code_of_the_installed_runtime_level() -> None:
+def test_require_level_accepts_generated_code_at_the_installed_runtime_level() -> None:
     require_level(RUNTIME_LEVEL, "generated.notes")
 
 

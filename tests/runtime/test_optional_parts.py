@@ -85,7 +85,7 @@ def test_handler_that_puts_a_question_to_the_user_fails_without_the_consent_part
     assert not handler_log
 
 
-def test_each_user_question_of_a_handler_fails_without_the_consent_package(
+def test_each_user_question_from_a_handler_fails_without_the_consent_package(
     tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
     """Handlers that catch the error and repeat the question get no answer either."""
@@ -104,7 +104,7 @@ def test_each_user_question_of_a_handler_fails_without_the_consent_package(
     ],
 )
 @pytest.mark.parametrize("is_declared", [False, True])
-def test_call_of_a_persistent_tool_is_refused_without_the_ledger_part(
+def test_persistent_tool_call_is_refused_without_the_ledger_part(
     module: str,
     is_declared: bool,
     tmp_path: Path,

@@ -161,7 +161,7 @@ def test_access_override_file_can_be_yaml(tmp_path: Path) -> None:
     assert registry.names("copilot") == ("github_issue",)
 
 
-def test_environment_variable_replaces_the_path_of_the_access_override_file(
+def test_environment_variable_replaces_the_access_override_file_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = write_file(tmp_path, {"copilot": {"allow": []}}, "other.json")

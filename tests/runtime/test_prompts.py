@@ -107,7 +107,7 @@ def test_tools_without_a_section_are_in_the_prompt_docs_section_named_tools(
     assert prompts.section("empty", "writer") == ""
 
 
-def test_cli_block_of_prompt_docs_has_the_commands_for_the_given_client(
+def test_prompt_docs_cli_block_has_the_commands_for_the_given_client(
     prompts: Prompts,
 ) -> None:
     row = "  notes {0} <text...>".format
@@ -147,7 +147,7 @@ def test_prompt_docs_for_an_unknown_client_or_section_raise_an_error(
         prompts.section("unheard of", "writer")
 
 
-def test_cli_block_of_prompt_docs_raises_lookup_error_without_a_command_line(
+def test_prompt_docs_cli_block_raises_lookup_error_without_a_command_line(
     tmp_path: Path,
 ) -> None:
     registry = Registry(Package(tmp_path, definition("count")).load())

@@ -59,7 +59,7 @@ def test_argument_that_the_schema_marks_as_secret_is_redacted_in_the_ledger(
     redact_secret(schema, {"x": "s3cret"})
 
 
-def test_ledger_redacts_only_the_secret_items_and_properties_of_an_argument() -> None:
+def test_ledger_redacts_only_the_secret_items_and_properties_in_an_argument() -> None:
     schema = {"properties": {"x": {"type": "array", "items": SECRET}, "y": TEXT}}
     assert redact_secret(schema, {"x": ["s3cret"], "y": "seen"}) == {
         "x": REDACTED,
@@ -145,14 +145,14 @@ def test_ledger_redacts_a_value_with_a_secret_name_without_a_schema(name: str) -
         ["tool", "--password", "s3cret", "--verbose"],
     ],
 )
-def test_ledger_redacts_the_value_of_a_name_value_pair_with_a_secret_name(
+def test_ledger_redacts_the_value_in_a_name_value_pair_with_a_secret_name(
     value: Any,
 ) -> None:
     """Pairs are objects with a name field, rows under column names and list items."""
     redact_secret({}, {"x": value})
 
 
-def test_ledger_keeps_the_name_and_further_fields_of_a_secret_name_value_pair() -> None:
+def test_ledger_keeps_the_name_and_further_fields_in_a_secret_name_value_pair() -> None:
     redacted = redact_secret(
         {}, {"x": {"name": "Authorization", "value": "s3cret", "on": "GET"}}
     )
@@ -264,7 +264,7 @@ def test_ledger_redaction_keeps_long_lists_and_texts_without_secrets() -> None:
     assert Redaction({}).redact(value) == value
 
 
-def test_ledger_redacts_a_text_above_the_total_size_limit_of_long_texts() -> None:
+def test_ledger_redacts_a_text_above_the_long_text_total_size_limit() -> None:
     """The first long text fits into the limit, the second does not; short texts do."""
     text = "word " * 40_000
     redacted = Redaction({}).redact({"first": text, "second": text, "third": "word"})
@@ -291,7 +291,7 @@ def test_ledger_redacts_a_text_above_the_total_size_limit_of_long_texts() -> Non
         ),
     ],
 )
-def test_classify_name_returns_which_values_of_a_secret_name_are_redacted(
+def test_classify_name_returns_which_secret_name_values_are_redacted(
     secret: str, names: str
 ) -> None:
     """Classes of names: every value is secret, only texts are, or none is."""
@@ -309,7 +309,7 @@ def test_ledger_redacts_a_value_whose_name_exceeds_256_characters(
 
 
 @pytest.mark.parametrize(("names", "is_accepted"), [(500, True), (501, False)])
-def test_ledger_redacts_values_after_50_000_characters_of_names(
+def test_ledger_redacts_values_after_50_000_name_characters(
     names: int, is_accepted: bool
 ) -> None:
     """Names count as their length plus ten."""
@@ -392,7 +392,7 @@ def test_ledger_redacts_all_arguments_if_the_schema_has_over_20_000_nodes(
         ("___", ""),
     ],
 )
-def test_last_part_of_a_name_for_secret_detection_is_lower_case_and_singular(
+def test_final_name_part_for_secret_detection_is_lower_case_and_singular(
     name: str, last: str
 ) -> None:
     """At most 16 characters are used."""

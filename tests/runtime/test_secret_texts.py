@@ -162,7 +162,7 @@ def test_ledger_redaction_does_not_change_the_text_around_a_secret(
     ],
     ids=lambda text: text[:28],
 )
-def test_ledger_redaction_of_a_long_text_takes_bounded_time(text: str) -> None:
+def test_ledger_long_text_redaction_takes_bounded_time(text: str) -> None:
     """Two seconds of CPU time, although each text invites backtracking."""
     started = time.process_time()
     Redaction({}).redact({"text": text})

@@ -48,7 +48,7 @@ def run(project: Any, *arguments: str) -> Any:
     return project.run(*arguments, env={"PYTHONPATH": str(project.root / "src")})
 
 
-def test_generated_files_name_modules_of_a_src_project_without_the_src_folder(
+def test_generated_files_name_src_project_modules_without_the_src_folder(
     project: Any,
 ) -> None:
     folder = project.root / "src/acme/gen/toy"
@@ -59,7 +59,7 @@ def test_generated_files_name_modules_of_a_src_project_without_the_src_folder(
         assert "src.acme" not in path.read_text("utf-8"), path
 
 
-def test_cli_module_named_in_prompt_docs_of_a_src_project_runs(project: Any) -> None:
+def test_cli_module_named_in_src_project_prompt_docs_runs(project: Any) -> None:
     process = run(project, "-m", "acme.gen.toy.cli", "note", "--text", "tea")
     assert (process.returncode, process.stdout.strip()) == (0, "tea"), process.stderr
 

@@ -105,7 +105,7 @@ def get_names(tools: Any) -> list[str]:
     return [tool["name"] for tool in tools]
 
 
-def test_registry_lists_local_tools_before_the_remote_tools_of_each_provider(
+def test_registry_lists_local_tools_before_the_remote_tools_from_each_provider(
     make_registry: Make,
 ) -> None:
     """Names of a previous provider are not listed again; denied tools are omitted."""
@@ -208,7 +208,7 @@ def test_remote_tool_provider_receives_current_and_renamed_from_names_as_reserve
     assert provider.reserved == {"memory", "smarthome", "house"}
 
 
-def test_remote_tool_provider_receives_the_reserved_names_of_the_registry(
+def test_remote_tool_provider_receives_the_registry_reserved_names(
     tmp_path: Path,
 ) -> None:
     provider = RecordingProvider()

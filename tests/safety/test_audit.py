@@ -92,7 +92,7 @@ def audit(
     return Audit(log, projects)
 
 
-def test_python_audit_hook_received_events_during_the_run_of_each_hostile_project(
+def test_python_audit_hook_received_events_during_each_hostile_project_run(
     audit: Audit,
 ) -> None:
     assert {audit.projects[event[0]] for event in audit.events} == set(
@@ -198,7 +198,7 @@ def test_generate_and_check_write_only_generated_files_and_the_cache(
         ), f"{audit.projects[root]} writes {path}"
 
 
-def test_generate_and_check_of_hostile_projects_use_less_than_200_mib_of_memory(
+def test_generate_and_check_on_hostile_projects_use_less_than_200_mib_memory(
     audit: Audit,
 ) -> None:
     assert audit.peak < MAX_MEMORY_KIB

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("mcp", [{}, {"search": True, "search_hints": True}])
-def test_hostile_spec_text_changes_only_string_constants_of_the_generated_code(
+def test_hostile_spec_text_changes_only_generated_code_string_constants(
     mcp: Any, hostile_toolset: Any, assert_same_structure: Callable[[Any], None]
 ) -> None:
     """Generated code equals that of the toolset's twin, except for strings."""
@@ -48,7 +48,7 @@ printable = st.text(
 @example(text="\\1")  # A back reference in a regular expression's replacement.
 @example(text="ToolArguments")  # The name of the class that is generated for the tool.
 @given(text=printable)
-def test_random_spec_text_changes_only_string_constants_of_the_generated_code(
+def test_random_spec_text_changes_only_generated_code_string_constants(
     text: str,
     assert_same_structure: Callable[[Any], None],
     make_toolset: Callable[[str], Any],
@@ -58,7 +58,7 @@ def test_random_spec_text_changes_only_string_constants_of_the_generated_code(
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_text_of_the_repositorys_specs_changes_only_string_constants_of_the_generated_code(
+def test_repository_spec_text_changes_only_generated_code_string_constants(
     toolset: str, assert_same_structure: Callable[[Any], None]
 ) -> None:
     specs = {
@@ -90,7 +90,7 @@ LISTS = sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
         for number, path in enumerate(LISTS)
     ],
 )
-def test_text_from_real_mcp_servers_changes_only_string_constants_of_the_generated_code(
+def test_text_from_real_mcp_servers_changes_only_generated_code_string_constants(
     path: Path, assert_same_structure: Callable[[Any], None]
 ) -> None:
     specs: dict[str, Any] = {"toolset": {"name": "x", "title": "X"}}

@@ -225,7 +225,7 @@ def _import_all_modules(
     assert find_failed_check(tmp_path_factory.mktemp("real"), programs) == "none"
 
 
-def test_generated_code_of_a_hostile_toolset_passes_all_safety_checks_with_intact_encoders(
+def test_generated_hostile_toolset_code_passes_all_safety_checks_with_intact_encoders(
     tmp_path: Path, programs: ForkServer
 ) -> None:
     assert find_failed_check(tmp_path, programs) == "none"
@@ -233,7 +233,7 @@ def test_generated_code_of_a_hostile_toolset_passes_all_safety_checks_with_intac
 
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("encoder", BROKEN_ENCODERS)
-def test_each_deliberately_broken_encoder_of_the_generator_fails_the_expected_safety_check(
+def test_each_deliberately_broken_generator_encoder_fails_the_expected_safety_check(
     encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: ForkServer
 ) -> None:
     """Checks are those of every run, the benign twin and the round trip."""

@@ -85,7 +85,7 @@ def run_audited(
 
 
 @pytest.mark.parametrize("command", ["generate", "check"])
-def test_generate_or_check_of_hostile_specs_writes_only_generated_files_and_starts_no_process(
+def test_hostile_spec_generate_or_check_writes_only_generated_files_and_starts_no_process(
     project: Path, command: str
 ) -> None:
     events, result = run_audited(project, command)

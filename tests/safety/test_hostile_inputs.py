@@ -85,7 +85,7 @@ def read_specs(root: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("case", TWIN_CASES)
-def test_code_of_an_accepted_hostile_project_has_the_structure_of_its_benign_twin(
+def test_accepted_hostile_project_code_has_the_same_structure_as_its_benign_twin(
     case: str,
     make_hostile_project: Callable[[str], Path],
     assert_same_structure: Callable[[Any], None],
@@ -156,7 +156,7 @@ json.dump(found, sys.stdout)
 """
 
 
-def test_tools_imported_from_generated_packages_of_hostile_projects_equal_their_specs(
+def test_tools_imported_from_generated_hostile_project_packages_equal_their_specs(
     combined_project: Path,
 ) -> None:
     """Another process imports the generated packages of all accepted projects."""

@@ -11,14 +11,12 @@ ROWS = dict(re.findall(r"^\| (\d+) \|.*\| ([^|]+) \|$", README, re.MULTILINE))
 CASES = sorted(f.name for f in (ROOT / "tests" / "hostile").iterdir() if f.is_dir())
 
 
-def test_table_rows_in_the_readme_of_hostile_test_projects_are_numbered_without_gaps() -> (
-    None
-):
+def test_hostile_test_project_readme_table_rows_are_numbered_without_gaps() -> None:
     assert len(ROWS) > 50
     assert [int(number) for number in ROWS] == list(range(1, len(ROWS) + 1))
 
 
-def test_readme_of_hostile_test_projects_has_a_row_for_each_case_number() -> None:
+def test_hostile_test_project_readme_has_a_row_for_each_case_number() -> None:
     numbers = {case[:2] for case in CASES}
     row_numbers = {
         number.zfill(2)
@@ -28,7 +26,7 @@ def test_readme_of_hostile_test_projects_has_a_row_for_each_case_number() -> Non
     assert numbers == row_numbers
 
 
-def test_readme_of_hostile_test_projects_names_only_existing_tests_and_paths() -> None:
+def test_hostile_test_project_readme_names_only_existing_tests_and_paths() -> None:
     sources = "".join(
         path.read_text("utf-8") for path in ROOT.glob("tests/**/test_*.py")
     )

@@ -36,7 +36,7 @@ def test_spec_that_changes_during_a_generator_run_is_not_read_again(
 
 
 @pytest.mark.parametrize("format_", ["github", "json", "sarif", "markdown"])
-def test_control_characters_of_spec_file_names_are_escaped_in_machine_readable_reports(
+def test_spec_file_name_control_characters_are_escaped_in_machine_readable_reports(
     format_: str, make_hostile_project: Callable[[str], Path]
 ) -> None:
     root = make_hostile_project("52-file-names")
@@ -68,7 +68,7 @@ def test_specs_with_crlf_line_endings_generate_the_same_files(
     assert generate(str(root)).files == expected
 
 
-def test_order_of_files_in_a_folder_listing_does_not_change_the_generated_files(
+def test_folder_listing_file_order_does_not_change_the_generated_files(
     make_hostile_project: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = make_hostile_project("23-names-of-modules")

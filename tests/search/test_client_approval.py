@@ -57,7 +57,7 @@ async def run_calls(
         pytest.param("legacy", "http", marks=pytest.mark.slow),
     ],
 )
-def test_mcp_client_requests_user_approval_for_each_call_of_call_found_tool(
+def test_mcp_client_requests_user_approval_for_each_call_found_tool_call(
     shop: Shop, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
     """Calls of `search_tools`, which is read-only, need no approval."""
@@ -100,7 +100,7 @@ def test_mcp_client_requests_user_approval_for_each_call_of_call_found_tool(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_request_state_of_a_confirmation_is_valid_only_for_the_same_call_found_tool_call(
+def test_confirmation_request_state_is_valid_only_for_the_same_call_found_tool_call(
     shop: Shop, transport: str
 ) -> None:
     reserve = {"name": "reserve", "arguments": {"day": "Monday"}}

@@ -94,7 +94,7 @@ def test_diff_never_grades_random_schemas_as_safe_if_a_valid_value_becomes_inval
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 1_000, 100))
 @pytest.mark.parametrize("build_pair", [build_changed_pair, build_independent_pair])
-def test_diff_grades_at_most_2_of_100_breaking_pairs_of_schemas_as_only_risky(
+def test_diff_grades_at_most_2_in_100_breaking_schema_pairs_as_only_risky(
     build_pair: PairBuilder, first: int
 ) -> None:
     """In at most 2 of 100 pairs, the worst grade is risky although a value becomes invalid.

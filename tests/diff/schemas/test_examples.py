@@ -34,7 +34,7 @@ def test_diff_example_value_for_a_pattern_is_the_default_or_built_from_it() -> N
         assert change.witness == {"key": key_value, "limit": 50}
 
 
-def test_diff_gives_each_schema_change_its_own_example_of_invalid_arguments() -> None:
+def test_diff_gives_each_schema_change_its_own_invalid_arguments_example() -> None:
     before = build_parameters(
         a={"type": "integer"}, b={"enum": ["x", "y"]}, c={"type": "string"}
     )
@@ -103,7 +103,7 @@ def test_diff_message_truncates_a_long_example() -> None:
     assert "…" in change.message
 
 
-def test_diff_change_of_a_schema_annotation_has_no_example() -> None:
+def test_diff_schema_annotation_change_has_no_example() -> None:
     before, after = build_parameters(a={"title": "A"}), build_parameters(
         a={"title": "B"}
     )

@@ -31,7 +31,7 @@ def get_opposite(name: str) -> str:
     return RULES["parameters", name].opposite.partition("/")[2]
 
 
-def test_diff_rule_of_each_schema_change_has_an_opposite_rule() -> None:
+def test_each_diff_schema_change_rule_has_an_opposite_rule() -> None:
     for (field, name), rule in RULES.items():
         family = {"parameters": "parameter", "returns": "result"}[field]
         assert rule.id == f"{family}/{name}"
@@ -39,7 +39,7 @@ def test_diff_rule_of_each_schema_change_has_an_opposite_rule() -> None:
         assert set(KEYWORDS[get_opposite(name)]) == set(KEYWORDS[name])
 
 
-def test_diff_rules_of_opposite_schema_changes_have_opposite_effects() -> None:
+def test_opposite_schema_changes_have_diff_rules_with_opposite_effects() -> None:
     opposite_effects = {
         "fewer": "more",
         "more": "fewer",
@@ -51,7 +51,7 @@ def test_diff_rules_of_opposite_schema_changes_have_opposite_effects() -> None:
         assert other == opposite_effects[effect] or "either" in (other, effect), name
 
 
-def test_diff_grades_of_result_schemas_mirror_those_of_parameter_schemas() -> None:
+def test_diff_result_schema_grades_mirror_parameter_schema_grades() -> None:
     """Fewer valid values break callers; more valid values break the readers of results."""
     # Readers of results can ignore an added property.
     for name, effect in EFFECTS.items():
@@ -65,7 +65,7 @@ def test_diff_grades_of_result_schemas_mirror_those_of_parameter_schemas() -> No
 @pytest.mark.parametrize(
     "dialect", [jsonschema.Draft202012Validator, jsonschema.Draft7Validator]
 )
-def test_diff_has_rules_for_all_keywords_of_json_schema_dialects(dialect: Any) -> None:
+def test_diff_has_rules_for_all_json_schema_dialect_keywords(dialect: Any) -> None:
     covered = {keyword for keywords in KEYWORDS.values() for keyword in keywords}
     assert collect_keywords(dialect.META_SCHEMA) - covered == set()
 

@@ -71,7 +71,7 @@ def assert_path_exists(schema: Any, path: tuple[str | int, ...]) -> None:
         schema = schema[step]
 
 
-def test_schema_change_cases_cover_all_rules_of_toolcast_diff() -> None:
+def test_schema_change_cases_cover_all_toolcast_diff_rules() -> None:
     """The other rules are for schemas that cannot be compared, or that were added or removed."""
     covered = {
         RULES[field, line.partition(",")[0]].id

@@ -64,7 +64,7 @@ def test_diff_grades_a_new_property_in_a_closed_result_schema_as_risky(
     assert change.grades.call is Grade.RISKY and change.reason
 
 
-def test_diff_grades_a_new_property_of_another_type_than_additional_ones_as_breaking() -> (
+def test_diff_grades_a_new_property_whose_type_differs_from_additional_ones_as_breaking() -> (
     None
 ):
     before = {**LESS, "additionalProperties": {"type": "integer"}}

@@ -118,7 +118,7 @@ async def read_calls(path: Path) -> list[tuple[str, str, str]]:
         return list(database.execute(query))
 
 
-async def test_agent_loop_calls_local_tools_and_tools_of_an_external_mcp_server(
+async def test_agent_loop_calls_local_and_external_mcp_server_tools(
     model: Model, ledger: Path
 ) -> None:
     model.script = [
@@ -154,7 +154,7 @@ async def test_agent_loop_calls_local_tools_and_tools_of_an_external_mcp_server(
     ]
 
 
-async def test_system_prompt_of_the_agent_loop_has_guidance_for_exactly_the_selected_local_tools(
+async def test_agent_loop_system_prompt_has_guidance_for_exactly_the_selected_local_tools(
     model: Model, ledger: Path
 ) -> None:
     model.script = [build_text("Done.")]
@@ -189,7 +189,7 @@ async def test_line_added_by_manage_prompt_is_in_the_system_prompt_from_the_next
     assert "Answer in Dutch." not in model.get_system_prompt()
 
 
-async def test_agent_loop_returns_errors_of_invalid_tool_calls_to_the_model(
+async def test_agent_loop_returns_invalid_tool_call_errors_to_the_model(
     model: Model, ledger: Path
 ) -> None:
     model.script = [
@@ -242,7 +242,7 @@ async def test_agent_loop_ends_with_an_error_after_8_turns(
 @pytest.mark.parametrize(
     ("name", "section"), [("claude-sonnet-4", "claude"), ("gpt-5.1", "gpt-5")]
 )
-async def test_get_personality_returns_the_default_section_and_that_of_the_calling_model(
+async def test_get_personality_returns_the_default_and_calling_model_sections(
     model: Model, monkeypatch: pytest.MonkeyPatch, name: str, section: str
 ) -> None:
     monkeypatch.setenv("BRAIN_MODEL", name)

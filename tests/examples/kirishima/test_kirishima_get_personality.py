@@ -61,7 +61,7 @@ def test_get_personality_returns_version_time_style_sections_and_instructions(
         ("gpt-5", "Tone: dry\nFormatting: bullets"),
     ],
 )
-def test_get_personality_merges_every_matching_style_of_the_guide_into_a_section(
+def test_get_personality_merges_every_matching_guide_style_into_a_section(
     call: Call, style: str, section: str
 ) -> None:
     result = call("get_personality")

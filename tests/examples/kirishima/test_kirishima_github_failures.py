@@ -53,7 +53,7 @@ FAILURES: list[tuple[int, Any, dict[str, str], str]] = [
 
 
 @pytest.mark.parametrize(("status", "body", "headers", "message"), FAILURES)
-def test_error_response_of_github_raises_tool_error_without_the_github_token(
+def test_github_error_response_raises_tool_error_without_the_github_token(
     call: Call,
     serve: Any,
     configure_github: Any,

@@ -171,7 +171,7 @@ def test_github_issue_returns_a_null_author_for_deleted_users_and_accepts_string
         ("close", {"limit": 1}, "use state_reason"),
     ],
 )
-def test_github_issue_rejects_options_of_other_actions_before_any_request(
+def test_github_issue_rejects_options_for_other_actions_before_any_request(
     call: Call, server: Any, action: str, options: Any, message: str
 ) -> None:
     issue = {"issue_id": "1"} if action == "close" else {}
@@ -192,7 +192,7 @@ def test_github_issue_lists_without_a_token_and_requires_one_for_create(
     assert len(server.requests) == 1
 
 
-def test_path_of_github_api_url_precedes_the_paths_of_requests(
+def test_github_api_url_path_precedes_the_request_paths(
     call: Call, serve: Any, configure_github: Any, reply: Any
 ) -> None:
     server = serve(lambda _: reply(200, []))

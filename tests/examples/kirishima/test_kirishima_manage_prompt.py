@@ -51,7 +51,7 @@ def test_prompt_line_deleted_by_manage_prompt_is_unlisted_but_stays_in_the_datab
     assert again["prompt_id"] != line["prompt_id"]
 
 
-def test_manage_prompt_refuses_to_add_the_text_of_an_active_prompt_line_again(
+def test_manage_prompt_refuses_to_add_active_prompt_line_text_again(
     call: Call,
 ) -> None:
     line = add(call, "Answer in Dutch.")

@@ -135,7 +135,9 @@ def test_memory_search_treats_full_text_operators_in_keywords_as_plain_text(
         assert second_result["total"] == 1
 
 
-def test_full_text_index_of_memories_follows_updates_and_deletions(call: Call) -> None:
+def test_memory_full_text_index_follows_memory_updates_and_deletions(
+    call: Call,
+) -> None:
     first = create(call, "lives in Utrecht", keywords=["home"])
     call("memory", action="update", memory_id=first, memory="lives in Groningen")
     assert call("memory", action="search", keywords=["utrecht"])["total"] == 0
@@ -220,7 +222,9 @@ def test_unknown_kirishima_timezone_raises_tool_error_in_memory_list(
         call("memory", action="list", created_after="2026-03-02")
 
 
-def test_memory_create_and_update_reject_the_text_of_another_memory(call: Call) -> None:
+def test_memory_create_and_update_reject_text_that_another_memory_has(
+    call: Call,
+) -> None:
     first = create(call, "likes tea")
     second = create(call, "likes coffee")
     with pytest.raises(ToolError, match=f"Memory {first} already has this text"):
@@ -279,7 +283,7 @@ def test_memory_create_in_a_locked_database_raises_tool_error_but_list_succeeds(
         assert call("memory", action="list")["total"] == 1
 
 
-def test_failed_write_transaction_of_the_memory_database_is_rolled_back(
+def test_failed_memory_database_write_transaction_is_rolled_back(
     call: Call,
 ) -> None:
     create(call, "kept")

@@ -130,7 +130,7 @@ def build_response(kind: str, **fields: Any) -> dict[str, Any]:
     return {"response": {"response_type": kind, **fields}}
 
 
-def test_smarthome_returns_empty_speech_and_the_names_of_failed_devices(
+def test_smarthome_returns_empty_speech_and_the_failed_device_names(
     call: Call, serve: Any, connect: Callable[[str], None], reply: Any
 ) -> None:
     data = {"success": [], "failed": [{"name": "Blind", "id": "cover.b"}]}
@@ -168,7 +168,7 @@ def test_smarthome_returns_empty_speech_and_the_names_of_failed_devices(
         ),
     ],
 )
-def test_error_response_of_home_assistant_raises_tool_error_without_the_token(
+def test_home_assistant_error_response_raises_tool_error_without_the_token(
     call: Call,
     serve: Any,
     connect: Callable[[str], None],

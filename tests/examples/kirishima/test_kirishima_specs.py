@@ -56,7 +56,7 @@ def test_kirishima_handler_literals_equal_the_spec_enums(
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_actions_of_a_kirishima_spec_cover_the_action_enum_and_all_parameters(
+def test_kirishima_spec_actions_cover_the_action_enum_and_all_parameters(
     name: str, specs: Mapping[str, Any]
 ) -> None:
     actions = specs[name].get("actions")
@@ -92,7 +92,7 @@ def test_example_with_an_error_in_a_kirishima_spec_raises_exactly_that_error(
             assert str(raised.value) == example["error"]
 
 
-def test_clients_of_kirishima_tools_match_allow_and_deny_of_the_toolset(
+def test_kirishima_tool_clients_match_the_toolset_allow_and_deny(
     specs: Mapping[str, Any],
 ) -> None:
     for client, access in load_specs("kirishima")["toolset"]["clients"].items():

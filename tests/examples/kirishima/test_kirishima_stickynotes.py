@@ -174,7 +174,7 @@ def test_resolving_an_overdue_repeating_sticky_note_skips_missed_occurrences(
     assert resolve(call, note)["date"] == "2036-01-14T09:00:00+00:00"
 
 
-def test_upcoming_occurrence_of_a_sticky_note_can_be_resolved(call: Call) -> None:
+def test_upcoming_sticky_note_occurrence_can_be_resolved(call: Call) -> None:
     """Resolving a repeating note early moves it to the next occurrence."""
     note = create(call, "2026-01-20T09:00", "R/P1D")
     assert resolve(call, note)["date"] == "2026-01-21T09:00:00+00:00"
@@ -198,7 +198,7 @@ def test_repeating_sticky_note_with_a_count_ends_after_the_last_occurrence(
     assert resolve(call, single)["status"] == "resolved"
 
 
-def test_snooze_duration_of_a_due_sticky_note_starts_now(
+def test_due_sticky_note_snooze_duration_starts_now(
     call: Call, clock: TimePatch
 ) -> None:
     note = create(call, "2026-01-15T09:00")
@@ -212,7 +212,7 @@ def test_snooze_duration_of_a_due_sticky_note_starts_now(
     assert list_notes(call) == [(note["id"], "due")]
 
 
-def test_snooze_duration_of_an_upcoming_sticky_note_starts_at_its_due_time(
+def test_upcoming_sticky_note_snooze_duration_starts_at_its_due_time(
     call: Call,
 ) -> None:
     note = create(call, "2026-01-20T09:00+01:00")
@@ -220,7 +220,7 @@ def test_snooze_duration_of_an_upcoming_sticky_note_starts_at_its_due_time(
     assert snoozed["snoozed_until"] == "2026-01-21T09:00:00+01:00"
 
 
-def test_snooze_of_a_sticky_note_does_not_change_later_occurrences(call: Call) -> None:
+def test_sticky_note_snooze_does_not_change_later_occurrences(call: Call) -> None:
     note = create(call, "2026-01-15T09:00", "R/P1D")
     snooze(call, note, "PT3H")
     next_note = resolve(call, note)

@@ -15,7 +15,7 @@ Call = Callable[..., Any]
 pytestmark = pytest.mark.usefixtures("platform")
 
 
-def test_delegate_task_returns_the_answer_of_the_peer_workspace(call: Call) -> None:
+def test_delegate_task_returns_the_peer_workspace_answer(call: Call) -> None:
     result = call(
         "delegate_task", workspace_id="ws-research", task="calculate: (2 + 3) * 4"
     )

@@ -36,7 +36,7 @@ def list_readers(call: Call, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("ws-archive", "GLOBAL", set(FAMILY)),
     ],
 )
-def test_scope_of_commit_memory_determines_which_workspaces_recall_the_fact(
+def test_commit_memory_scope_determines_which_workspaces_recall_the_fact(
     call: Call,
     monkeypatch: pytest.MonkeyPatch,
     source: str,

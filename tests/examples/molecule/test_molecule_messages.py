@@ -24,7 +24,7 @@ def read_inbox(
     return [message["text"] for message in call("inbox_peek")["messages"]]
 
 
-def test_broadcast_message_reaches_every_other_workspace_inbox_of_the_organization(
+def test_broadcast_message_reaches_every_other_workspace_inbox_in_the_organization(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = call("broadcast_message", message="All stop")
@@ -49,7 +49,7 @@ def test_inbox_message_is_returned_by_wait_for_message_until_inbox_pop(
     assert call("wait_for_message")["message"]["text"] == "second"
 
 
-def test_inbox_pop_cannot_remove_a_message_from_the_inbox_of_another_workspace(
+def test_inbox_pop_cannot_remove_a_message_from_another_workspaces_inbox(
     call: Call,
 ) -> None:
     foreign = user.send_message("ws-research", "not yours")
@@ -126,7 +126,7 @@ def add_turns(*texts: str) -> None:
             activities.record_both(db, "ws-director", "ws-research", "task", text)
 
 
-def test_chat_history_returns_pages_of_the_latest_turns_oldest_first(
+def test_chat_history_returns_the_latest_turns_in_pages_oldest_first(
     call: Call,
 ) -> None:
     add_turns("one", "two", "three", "four")

@@ -79,7 +79,7 @@ def test_workspace_command_with_invalid_arguments_exits_with_2_and_prints_the_re
     assert reason in capsys.readouterr().err
 
 
-def test_failed_start_of_a_workspace_process_raises_runtime_error_with_the_log_path() -> (
+def test_failed_workspace_process_start_raises_runtime_error_with_the_log_path() -> (
     None
 ):
     with (
@@ -132,7 +132,7 @@ def test_concurrent_first_writes_create_one_molecule_database() -> None:
     assert not [name for name in names if name.startswith("new-")]
 
 
-def test_failed_write_transaction_of_the_molecule_database_is_rolled_back() -> None:
+def test_failed_molecule_database_write_transaction_is_rolled_back() -> None:
     def fail() -> None:
         with store.write_transaction() as db:
             db.execute("UPDATE workspaces SET url = 'x'")

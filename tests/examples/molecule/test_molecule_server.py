@@ -128,9 +128,7 @@ def test_workspace_server_rejects_a_request_without_valid_bearer_token_with_401(
     assert post(b"{}", Authorization=authorization).status_code == 401
 
 
-def test_workspace_server_rejects_the_bearer_token_of_another_workspace_with_401() -> (
-    None
-):
+def test_workspace_server_rejects_another_workspaces_bearer_token_with_401() -> None:
     token = get_workspace("ws-writing").token
     assert post(b"{}", Authorization=f"Bearer {token}").status_code == 401
 
@@ -150,9 +148,7 @@ def test_workspace_server_rejects_callers_that_it_cannot_reach_with_403(
     assert post(b"{}", caller=caller, to=to).status_code == 403
 
 
-def test_shutdown_of_a_workspace_server_by_another_workspace_is_rejected_with_403() -> (
-    None
-):
+def test_workspace_server_shutdown_by_another_workspace_is_rejected_with_403() -> None:
     director = get_workspace("ws-director")
     response = httpx.post(
         f"{get_workspace('ws-research').url}/shutdown",
@@ -187,5 +183,5 @@ def test_replaced_a2a_agent_card_is_served_but_cannot_change_the_url() -> None:
     assert read_card() == default
 
 
-def test_url_of_a_molecule_workspace_server_has_the_loopback_address() -> None:
+def test_molecule_workspace_server_url_has_the_loopback_address() -> None:
     assert str(get_workspace("ws-research").url).startswith("http://127.0.0.1:")

@@ -32,7 +32,7 @@ def build_validator(name: str) -> Draft202012Validator:
     return Draft202012Validator(get_schema(name))
 
 
-def test_sections_of_the_molecule_toolset_have_the_expected_tool_counts() -> None:
+def test_molecule_toolset_sections_have_the_expected_tool_counts() -> None:
     build_validator("toolset").validate(TOOLSET)
     sections = [SPECS[name]["section"] for name in SPECS]
     assert {name: sections.count(name) for name in TOOLSET["sections"]} == {

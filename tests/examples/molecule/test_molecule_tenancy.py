@@ -37,7 +37,7 @@ CASES += [
 
 @pytest.mark.parametrize("foreign", ["ws-harbor", "ws-unknown", ""])
 @pytest.mark.parametrize(("tool", "key", "arguments"), CASES)
-def test_tool_call_for_the_workspace_of_another_organization_is_rejected(
+def test_tool_call_for_another_organizations_workspace_is_rejected(
     call: Call, tool: str, key: str, arguments: dict[str, Any], foreign: str
 ) -> None:
     """Tools reject the workspace of another organization, and unknown workspaces."""
@@ -60,7 +60,7 @@ def test_source_workspace_id_determines_the_peers_and_workspace_that_tools_retur
     assert (info["name"], info["parent_id"]) == ("Writing", "ws-director")
 
 
-def test_molecule_workspace_id_variable_sets_the_acting_workspace_of_tools(
+def test_molecule_workspace_id_variable_sets_the_acting_workspace_for_tools(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MOLECULE_WORKSPACE_ID", "ws-harbor")

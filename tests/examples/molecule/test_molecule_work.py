@@ -16,7 +16,7 @@ from toolcast_runtime import ToolError
 Call = Callable[..., Any]
 
 
-def test_goal_tools_set_replace_and_clear_the_goal_of_a_workspace(call: Call) -> None:
+def test_goal_tools_set_replace_and_clear_a_workspace_goal(call: Call) -> None:
     assert call("goal_get")["goal"] is None
     call("goal_set", goal="First", cadence_seconds=60)
     second = call("goal_set", goal="Second")
