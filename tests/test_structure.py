@@ -301,7 +301,7 @@ def test_modules_have_no_import_cycles() -> None:
     assert_none(" <-> ".join(cycle) for cycle in find_cycles(graph))
 
 
-def test_modules_have_at_most_400_lines_of_code() -> None:
+def test_modules_have_at_most_400_code_lines() -> None:
     lines = {str(file.relative_to(ROOT)): _count_code_lines(file) for file in SOURCES}
     assert_none(
         f"{name}: {count}" for name, count in lines.items() if count > _max_lines(name)

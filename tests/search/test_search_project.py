@@ -34,7 +34,7 @@ def make_search_project(
     return make(TOOLS, toolset=toolset, handlers=HANDLERS, at=f"of {options}{more[:8]}")
 
 
-def test_search_option_of_the_mcp_target_changes_only_the_generated_server_module(
+def test_mcp_target_search_option_changes_only_the_generated_server_module(
     make_project: Make,
 ) -> None:
     files = {}
@@ -86,7 +86,7 @@ def test_generated_tests_and_verify_pass_for_a_server_with_search(
         assert words in result.stdout
 
 
-def test_search_hints_option_writes_hints_to_meta_of_the_tool_definitions(
+def test_search_hints_option_writes_hints_to_tool_definition_meta(
     make_project: Make,
 ) -> None:
     project = make_search_project(make_project, "search_hints: true")

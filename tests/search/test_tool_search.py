@@ -288,7 +288,7 @@ def test_search_tool_definitions_are_valid_in_every_protocol_version(
         assert check_tool_definition(search_tool.definition, revision) == []
 
 
-def test_call_log_line_of_call_found_tool_names_the_called_tool(
+def test_call_found_tool_call_log_line_names_the_called_tool(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Unknown tools are not named."""
@@ -320,7 +320,7 @@ def test_search_tools_returns_only_tools_that_the_caller_may_call(
     assert sorted(read_names(found)) == ["archive_page", "delete_page", "find_user"]
 
 
-def test_tools_of_external_servers_are_found_by_search_tools_and_called_by_call_found_tool(
+def test_external_server_tools_are_found_by_search_tools_and_called_by_call_found_tool(
     tmp_path: Path,
 ) -> None:
     provider = RecordingProvider(
@@ -352,7 +352,7 @@ def test_tools_of_external_servers_are_found_by_search_tools_and_called_by_call_
         (1, True, "1 more tool and tools of external servers"),
     ],
 )
-def test_search_instructions_of_an_mcp_server_state_how_many_tools_are_unlisted(
+def test_mcp_server_search_instructions_state_how_many_tools_are_unlisted(
     hidden: int, has_external_servers: bool, phrase: str | None
 ) -> None:
     text = add_search_instructions(None, hidden, has_others=has_external_servers)
@@ -372,7 +372,7 @@ def test_search_instructions_of_an_mcp_server_state_how_many_tools_are_unlisted(
         (["unknown"], "delete_page archive_page"),
     ],
 )
-def test_search_tools_uses_the_model_of_the_toolsets_router(
+def test_search_tools_uses_the_toolsets_router_model(
     tmp_path: Path, answer: list[str], expected: str
 ) -> None:
     with run_scripted_model() as model:
@@ -384,7 +384,7 @@ def test_search_tools_uses_the_model_of_the_toolsets_router(
     assert len(model.requests) == 1
 
 
-async def test_search_tools_without_the_router_modules_of_the_runtime_returns_an_error(
+async def test_search_tools_without_the_runtime_router_modules_returns_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "toolcast_runtime.router.router", None)
@@ -401,7 +401,7 @@ async def test_search_tools_without_the_router_modules_of_the_runtime_returns_an
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_client_side_confirmation_does_not_apply_to_calls_of_call_found_tool(
+def test_client_side_confirmation_does_not_apply_to_call_found_tool_calls(
     tmp_path: Path, mode: Any
 ) -> None:
     """The client shows another tool name, so the server asks the user or refuses."""
@@ -423,7 +423,7 @@ def test_client_side_confirmation_does_not_apply_to_calls_of_call_found_tool(
     assert found.is_error and "`drop_wiki` has to ask the user" in found.content[0].text
 
 
-def test_search_tools_on_a_shared_mcp_server_finds_tools_of_all_toolsets(
+def test_search_tools_on_a_shared_mcp_server_finds_tools_from_all_toolsets(
     tmp_path: Path,
 ) -> None:
     servers = tuple(

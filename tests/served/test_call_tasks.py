@@ -134,7 +134,7 @@ async def test_handler_task_cancelled_before_its_start_raises_cancelled_call_err
         assert (await calling).error == "the call was cancelled"
 
 
-async def test_async_handler_runs_in_a_copy_of_the_callers_context(call: Call) -> None:
+async def test_async_handler_runs_in_a_caller_context_copy(call: Call) -> None:
     """Context variables that the handler sets do not change for the caller."""
     values = []
 

@@ -104,7 +104,7 @@ async def test_idle_worker_thread_keeps_no_reference_to_its_last_call() -> None:
             await asyncio.sleep(0.001)
 
 
-async def test_number_of_handler_worker_threads_never_exceeds_the_maximum() -> None:
+async def test_handler_worker_thread_count_never_exceeds_the_maximum() -> None:
     idents: set[int] = set()
     for _ in range(5):
         calls = [
@@ -158,7 +158,7 @@ async def test_cancelled_calls_that_waited_for_a_worker_thread_use_up_none() -> 
     assert await asyncio.gather(*calls) == [(1, None)] * MAX_THREADS
 
 
-async def test_synchronous_handler_runs_in_a_copy_of_the_callers_context() -> None:
+async def test_synchronous_handler_runs_in_a_caller_context_copy() -> None:
     """Variables that a call sets are visible neither to its caller nor to later calls."""
 
     def rename() -> str:

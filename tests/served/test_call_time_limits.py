@@ -112,7 +112,7 @@ def test_keyboard_interrupt_waits_two_seconds_for_running_handlers(
     assert limits == [2.0]
 
 
-async def test_last_progress_report_of_a_call_has_a_time_limit_of_one_second(
+async def test_calls_last_progress_report_has_a_one_second_time_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     limits: list[float] = []

@@ -119,7 +119,7 @@ def test_handler_log_has_no_effect_outside_an_mcp_server() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_log_message_before_the_failure_of_a_handler_reaches_the_mcp_client(
+async def test_log_message_before_a_handler_failure_reaches_the_mcp_client(
     registry: Registry, mode: Mode
 ) -> None:
     result, messages = await call_logged(registry, mode, "failing")

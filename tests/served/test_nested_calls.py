@@ -61,7 +61,7 @@ async def assert_inner_calls_cancelled() -> None:
     assert sorted(ENDED) == ["CancelledError", "CancelledError", "inner"]
 
 
-async def test_timeout_of_a_synchronous_handler_cancels_the_tool_calls_it_made(
+async def test_synchronous_handler_timeout_cancels_the_tool_calls_the_handler_made(
     registry: Registry,
 ) -> None:
     response = await registry.call_tool("outer")
@@ -69,7 +69,7 @@ async def test_timeout_of_a_synchronous_handler_cancels_the_tool_calls_it_made(
     await assert_inner_calls_cancelled()
 
 
-async def test_cancellation_of_a_synchronous_handler_cancels_the_tool_calls_it_made(
+async def test_synchronous_handler_cancellation_cancels_the_tool_calls_the_handler_made(
     registry: Registry,
 ) -> None:
     call = asyncio.ensure_future(registry.call_tool("patient"))

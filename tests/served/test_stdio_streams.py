@@ -178,7 +178,7 @@ async def test_second_stdio_reader_still_waits_after_the_first_received() -> Non
         other.close()
 
 
-async def test_stdio_message_of_a_cancelled_sender_is_sent_completely() -> None:
+async def test_cancelled_senders_stdio_message_is_sent_completely() -> None:
     async with open_streams(open_pipe) as streams:
         size = 2 * SEND_PAUSE_BYTES
         sending = asyncio.create_task(streams.answer(1, size))

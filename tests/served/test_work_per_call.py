@@ -42,7 +42,7 @@ def test_tool_call_checks_the_access_to_the_called_tool_only(
     assert set(checked) <= {tool}
 
 
-def test_json_schema_validator_of_a_tool_is_compiled_only_once(
+def test_tool_json_schema_validator_is_compiled_only_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schemas: list[Any] = []

@@ -53,7 +53,7 @@ def load_toolset(folder: Path, **fields: object) -> Toolset:
         (LONG, f"{LONG[:1019].strip()}...", LONG.strip()),
     ],
 )
-def test_toolset_instructions_become_description_and_guidance_of_its_skill(
+def test_toolset_instructions_become_the_toolset_skills_description_and_guidance(
     instructions: str, description: str, guidance: str, tmp_path: Path
 ) -> None:
     """The guidance is empty if the description already contains the whole text."""
@@ -63,7 +63,7 @@ def test_toolset_instructions_become_description_and_guidance_of_its_skill(
     assert render_guidance(notes) == guidance
 
 
-def test_skill_description_of_a_toolset_without_instructions_lists_tool_summaries(
+def test_toolset_without_instructions_has_a_skill_description_listing_tool_summaries(
     tmp_path: Path,
 ) -> None:
     description = build_front_matter(load_toolset(tmp_path))["description"]

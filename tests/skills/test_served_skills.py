@@ -68,7 +68,7 @@ def test_server_discover_result_declares_the_mcp_skills_extension(
     assert "resources" in capabilities
 
 
-def test_skills_list_result_has_digest_and_size_of_each_skill_file(
+def test_skills_list_result_has_each_skill_files_digest_and_size(
     owner: StdioServer,
 ) -> None:
     """Each entry also equals the served front matter and the result of `skills/get`."""
@@ -148,7 +148,7 @@ def test_mcp_client_without_tools_gets_no_skills_or_resources(project: Path) -> 
         assert server.request("resources/list")["result"]["resources"] == []
 
 
-def test_resources_list_contains_only_the_skill_md_file_of_a_skill(
+def test_resources_list_contains_only_a_skills_skill_md_file(
     guest: StdioServer,
 ) -> None:
     (resource,) = guest.request("resources/list")["result"]["resources"]
@@ -163,7 +163,7 @@ def test_resources_list_contains_only_the_skill_md_file_of_a_skill(
     }
 
 
-def test_skill_listing_built_from_specs_equals_the_listing_of_the_mcp_server(
+def test_skill_listing_built_from_specs_equals_the_mcp_server_listing(
     project: Path, owner: StdioServer
 ) -> None:
     loaded = load_workspace(str(project))
@@ -181,7 +181,7 @@ def test_skill_listing_built_from_specs_equals_the_listing_of_the_mcp_server(
     assert list(declared.tools) == owner.request("tools/list")["result"]["tools"]
 
 
-def test_resources_directory_read_lists_direct_children_of_a_skill_folder(
+def test_resources_directory_read_lists_a_skill_folders_direct_children(
     owner: StdioServer,
 ) -> None:
     def list_children(uri: str) -> list[tuple[str, str]]:
@@ -215,14 +215,14 @@ def test_resources_directory_read_rejects_uris_that_are_no_skill_folder(
         ("skills/get", {"uri": 1}),
     ],
 )
-def test_skill_methods_of_an_mcp_server_reject_invalid_parameters(
+def test_mcp_server_skill_methods_reject_invalid_parameters(
     owner: StdioServer, method: str, params: dict[str, Any]
 ) -> None:
     assert owner.request(method, params)["error"]["code"] == INVALID
 
 
 @pytest.mark.slow
-def test_mcp_clients_of_handshake_versions_read_skills_as_resources(
+def test_handshake_version_mcp_clients_read_skills_as_resources(
     project: Path,
 ) -> None:
     with stdio_server(project, "generated.notes", era=LEGACY) as server:

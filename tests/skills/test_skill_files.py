@@ -55,7 +55,7 @@ def get_notes_folder(project: Path, target: str) -> Path:
     return project / "generated" / "notes" / target
 
 
-def test_committed_generated_skills_are_those_of_kirishima_molecule_and_ren() -> None:
+def test_committed_generated_skills_are_the_kirishima_molecule_and_ren_skills() -> None:
     names = {path.parent.name for path in COMMITTED}
     assert names == {"kirishima", "molecule", "ren"}
 
@@ -88,7 +88,7 @@ def test_skill_generated_from_hostile_spec_text_is_valid(
     assert find_invalid_fields(folder) == []
 
 
-def test_skill_front_matter_preserves_hostile_strings_of_the_spec(
+def test_skill_front_matter_preserves_hostile_spec_strings(
     project: Path,
 ) -> None:
     folder = get_notes_folder(project, "skills") / "keep-notes"
@@ -104,7 +104,7 @@ def test_skill_front_matter_preserves_hostile_strings_of_the_spec(
     assert read_openclaw_metadata(text) is None
 
 
-def test_openclaw_copy_of_a_skill_has_openclaw_metadata_and_the_same_reference_files(
+def test_openclaw_skill_copy_has_openclaw_metadata_and_the_same_reference_files(
     project: Path,
 ) -> None:
     folder = get_notes_folder(project, "openclaw") / "keep-notes"
@@ -158,7 +158,7 @@ What `action` can be:
 """
 
 
-def test_skill_per_tool_option_of_a_toolset_generates_one_valid_skill_for_each_tool(
+def test_toolset_skill_per_tool_option_generates_one_valid_skill_for_each_tool(
     project: Path,
 ) -> None:
     folder = project / "generated" / "each" / "skills"
@@ -219,7 +219,7 @@ touch /tmp/run
 
 @limit_examples(500)
 @given(st.lists(st.sampled_from([*"!`$@1\\ a\n", "```", "ARGUMENTS", "{A}"])))
-def test_skill_files_of_encoded_random_text_contain_no_expansions_by_agent_programs(
+def test_encoded_random_text_skill_files_contain_no_expansions_by_agent_programs(
     parts: list[str],
 ) -> None:
     text = encode_block("".join(parts))
@@ -229,9 +229,7 @@ def test_skill_files_of_encoded_random_text_contain_no_expansions_by_agent_progr
         assert find_expansions(file.text) == []
 
 
-def test_skill_of_a_large_toolset_moves_tools_to_one_reference_file_per_section() -> (
-    None
-):
+def test_large_toolset_skill_moves_tools_to_one_reference_file_per_section() -> None:
     usage = ["When it fits.", "", "With care."]
     tools = [SkillTool(f"t{n}", f"Do {n}.", usage, 1, False) for n in range(1271)]
     sections = [

@@ -29,7 +29,7 @@ def test_skill_text_is_too_long_above_499_lines_or_20000_bytes() -> None:
     assert is_too_long("é" * 10_000 + "a")
 
 
-def test_skill_of_a_toolset_moves_long_usage_to_reference_files() -> None:
+def test_toolset_skill_moves_long_usage_to_reference_files() -> None:
     sections = [
         SkillSection("all", "Notes", "First.", "Last.", [PLAIN, WHEN]),
         SkillSection("rest", "Rest", "", "", [MORE, DEPRECATED]),
@@ -79,7 +79,7 @@ If so.
     assert files["references/more.md"].headings == ("# more",)
 
 
-def test_skill_of_a_single_tool_contains_its_summary_and_usage() -> None:
+def test_single_tool_skill_contains_the_tools_summary_and_usage() -> None:
     front_matter = {"name": "own"}
     header = "---\nname: own\n---\n\n"
     assert (

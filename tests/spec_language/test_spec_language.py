@@ -33,7 +33,7 @@ ANNOTATIONS = load_annotation_schema()["$defs"]["annotations"]["properties"]
 
 
 @pytest.mark.parametrize("kind", DESCRIBED_KINDS)
-def test_annotations_of_a_language_are_valid(kind: str) -> None:
+def test_language_annotations_are_valid(kind: str) -> None:
     assert list(check_annotations(load_annotated_schema(kind))) == []
 
 
@@ -131,7 +131,7 @@ VERBATIM = (
 )
 
 
-def test_model_uses_defaults_of_the_language() -> None:
+def test_model_uses_language_defaults() -> None:
     """A model class does not declare a default if the spec language has one."""
     paths = [
         f"{kind}.{field.dotted_path}"

@@ -83,7 +83,7 @@ def test_every_tool_call_logs_one_line_with_its_outcome(
         ("wait", 'outcome=timeout error="the tool did not answer within 0.01 s"'),
     ],
 )
-def test_text_of_a_tool_error_is_logged_at_debug_level(
+def test_tool_error_text_is_logged_at_debug_level(
     registry: Registry, caplog: pytest.LogCaptureFixture, tool: str, fields: str
 ) -> None:
     caplog.set_level(logging.DEBUG, "toolcast.calls")
@@ -119,7 +119,7 @@ def test_tool_call_with_invalid_arguments_is_logged_without_the_arguments(
     assert call_fields(call_log) == [("give", None, None, "invalid", None)]
 
 
-def test_call_of_a_langchain_tool_is_logged_with_tool_client_and_outcome(
+def test_langchain_tool_call_is_logged_with_tool_client_and_outcome(
     registry: Registry, call_log: pytest.LogCaptureFixture
 ) -> None:
     LangChainTools(registry).get("give", "desk").invoke(SECRET)

@@ -109,7 +109,7 @@ def test_json_log_format_writes_one_object_per_record(
         ("error", ""),
     ],
 )
-def test_log_level_option_does_not_show_request_lines_of_libraries(
+def test_log_level_option_does_not_show_library_request_lines(
     stderr: Callable[[], str], level: LogLevel, expected: str
 ) -> None:
     """`mcp` and `httpx` log warnings only, and other libraries no debug lines."""

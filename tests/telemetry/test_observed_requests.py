@@ -71,7 +71,7 @@ async def _observe(observed: ObservedRequests, clock: FakeClock, request: Any) -
     await observed(request, handle)
 
 
-async def test_duration_metric_of_an_mcp_session_starts_at_the_initialize_request(
+async def test_mcp_session_duration_metric_starts_at_the_initialize_request(
     clock: FakeClock, measurements: Measurements
 ) -> None:
     observed = ObservedRequests(SERVER, "desk")

@@ -135,7 +135,7 @@ def test_mcp_tool_call_creates_one_server_span_with_the_conventions_attributes(
         ("search_tools", {"query": "s3cret"}, "search_tools"),
     ],
 )
-def test_span_of_call_found_tool_has_the_tool_name_from_its_arguments(
+def test_call_found_tool_span_has_the_tool_name_from_its_arguments(
     server: McpServer,
     spans: InMemorySpanExporter,
     mode: str,
@@ -162,7 +162,7 @@ def test_span_of_call_found_tool_has_the_tool_name_from_its_arguments(
         ("s3cret", "desk", "tools/call", "-32602", "-32602", None),
     ],
 )
-def test_span_of_a_failed_mcp_tool_call_has_error_type_status_code_and_outcome(
+def test_failed_mcp_tool_call_span_has_error_type_status_code_and_outcome(
     server: McpServer,
     spans: InMemorySpanExporter,
     tool: str,
@@ -182,7 +182,7 @@ def test_span_of_a_failed_mcp_tool_call_has_error_type_status_code_and_outcome(
     assert span.status.description is None and not span.events
 
 
-def test_span_of_an_mcp_tool_call_continues_the_trace_of_the_requests_traceparent(
+def test_mcp_tool_call_span_continues_the_trace_from_the_requests_traceparent(
     server: McpServer, spans: InMemorySpanExporter
 ) -> None:
     call_tool(server, "give", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
@@ -245,7 +245,7 @@ def get_data_points(reader: InMemoryMetricReader, name: str) -> list[Any]:
         ("s3cret", {"error.type": "-32602", "rpc.response.status_code": "-32602"}),
     ],
 )
-def test_mcp_server_operation_duration_of_a_tool_call_is_recorded_with_attributes(
+def test_tool_call_mcp_server_operation_duration_is_recorded_with_attributes(
     server: McpServer,
     reader: InMemoryMetricReader,
     tool: str,
@@ -276,7 +276,7 @@ def test_mcp_server_session_duration_is_recorded_when_the_session_ends(
     assert session.attributes["network.transport"] == "pipe"
 
 
-def test_span_of_an_mcp_request_over_http_links_the_http_span_without_session_metric(
+def test_mcp_over_http_request_span_links_the_http_span_without_session_metric(
     server: McpServer, spans: InMemorySpanExporter, reader: InMemoryMetricReader
 ) -> None:
     invented_method = "x" * 5_000

@@ -31,14 +31,14 @@ SECRET: Any = {"x": "s3cret"}
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_repr_of_objects_with_secrets_has_the_type_name_and_no_secret(
+def test_objects_with_secrets_have_a_repr_with_the_type_name_and_no_secret(
     value: Any,
 ) -> None:
     assert "s3cret" not in repr(value)
     assert type(value).__name__ in repr(value)
 
 
-def test_tool_objects_are_equal_if_only_the_path_of_their_source_differs() -> None:
+def test_tool_objects_are_equal_if_only_their_source_path_differs() -> None:
     tool = Tool("a", "", "", {})
     assert replace(tool, source="here") == tool != replace(tool, name="b")
 

@@ -96,7 +96,7 @@ def _log(pipe: Any, *texts: str) -> None:
         pipe.handler.emit(logging.LogRecord(*fields))
 
 
-def test_logging_to_a_full_stderr_waits_only_for_the_first_of_several_lines(
+def test_logging_several_lines_to_a_full_stderr_waits_only_for_the_first(
     pipe: Any,
 ) -> None:
     _log(pipe, "one")

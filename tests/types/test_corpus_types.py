@@ -40,7 +40,7 @@ _FEW_EXAMPLES = settings(
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier")
-def test_generated_types_accept_the_values_of_real_tools(
+def test_generated_types_accept_real_tool_values(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     root = tmp_path_factory.mktemp("typed")

@@ -27,7 +27,7 @@ UNEXPLAINED = "the value does not match the schema"
     ],
     ids=["values", "errors", "copies", "characters"],
 )
-def test_json_schema_checker_reports_only_the_first_problem_of_a_large_value(
+def test_json_schema_checker_reports_only_a_large_values_first_problem(
     schema: Any, small_value: Any, large_value: Any
 ) -> None:
     checker = Checker(schema)
@@ -44,7 +44,7 @@ def test_json_schema_checker_reports_at_most_10_problems(
 
 
 @pytest.mark.parametrize(("members", "is_explained"), [(499, True), (500, False)])
-def test_problems_of_an_any_of_with_500_alternatives_are_not_explained(
+def test_500_alternative_anyof_problems_are_not_explained(
     members: int, is_explained: bool
 ) -> None:
     alternatives = [{"const": number} for number in range(members)]
@@ -53,7 +53,7 @@ def test_problems_of_an_any_of_with_500_alternatives_are_not_explained(
 
 
 @pytest.mark.parametrize(("values", "is_explained"), [(498, True), (499, False)])
-def test_any_of_problems_of_an_array_with_499_items_are_not_explained(
+def test_499_item_array_anyof_problems_are_not_explained(
     values: int, is_explained: bool
 ) -> None:
     either = {"anyOf": [{"enum": [*range(1_000)]}, {"type": "null"}]}

@@ -33,7 +33,7 @@ def check(schema: Any, value: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
-def test_any_of_problem_names_the_nearest_alternative_with_its_problems(
+def test_anyof_problem_names_the_nearest_alternative_with_its_problems(
     keyword: str,
 ) -> None:
     choice = {keyword: SHAPES["properties"]["shape"]["oneOf"]}
@@ -49,7 +49,7 @@ def test_any_of_problem_names_the_nearest_alternative_with_its_problems(
     ]
 
 
-def test_any_of_alternative_without_a_title_is_named_by_its_constant_property() -> None:
+def test_anyof_alternative_without_a_title_is_named_by_its_constant_property() -> None:
     schema = {"properties": {"shape": {"oneOf": [SQUARE, {"type": "string"}]}}}
     assert check(schema, {"shape": {"side": 3}}) == [
         "`shape` matches none of the 2 alternatives of `oneOf`; number 1 (kind:"
@@ -57,7 +57,7 @@ def test_any_of_alternative_without_a_title_is_named_by_its_constant_property() 
     ]
 
 
-def test_one_of_problem_of_a_wrong_discriminator_lists_the_valid_values() -> None:
+def test_wrong_discriminator_oneof_problem_lists_the_valid_values() -> None:
     """Discriminator `kind` of a shape must be "circle" or "square"."""
     assert check(SHAPES, {"shape": {"kind": "hexagon", "radius": 1, "side": 1}}) == [
         '`shape.kind` must be one of "circle", "square"'
@@ -156,7 +156,7 @@ def test_json_schema_problem_is_explained_in_one_sentence(
     ("count", "end"),
     [(10, "`n8` or `n9` is required"), (11, "`n9` and 1 more is required")],
 )
-def test_problem_of_alternative_required_properties_lists_at_most_10_names(
+def test_alternative_required_properties_problem_lists_at_most_10_names(
     count: int, end: str
 ) -> None:
     names = [{"required": [f"n{number}"]} for number in range(count)]
@@ -165,7 +165,7 @@ def test_problem_of_alternative_required_properties_lists_at_most_10_names(
 
 
 @pytest.mark.parametrize(("keyword", "count"), [("items", 3), ("propertyNames", 2)])
-def test_nested_any_of_problems_are_explained_up_to_a_depth_limit(
+def test_nested_anyof_problems_are_explained_up_to_a_depth_limit(
     keyword: str, count: int
 ) -> None:
     schema: dict[str, Any] = {"maxLength": 2}
@@ -213,7 +213,7 @@ def test_every_validation_message_has_at_most_600_characters(
     assert all(len(problem) <= 600 for problem in problems)
 
 
-def test_any_of_problem_is_not_explained_if_its_errors_exceed_the_limit() -> None:
+def test_anyof_problem_is_not_explained_if_its_errors_exceed_the_limit() -> None:
     """Each error would contain a copy of the whole `enum`."""
     modes = {"items": MODES["properties"]["mode"]}
     schema = {"anyOf": [modes, {"type": "null"}]}

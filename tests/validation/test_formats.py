@@ -94,7 +94,7 @@ def test_text_is_validated_by_its_format_keyword_in_each_json_schema_dialect(
 
 
 @pytest.mark.parametrize("name", ASSERTED_FORMATS)
-def test_message_of_a_format_problem_describes_the_format_with_an_example(
+def test_format_problem_message_describes_the_format_with_an_example(
     name: str,
 ) -> None:
     schema = {"properties": {"a": {"items": {"type": "string", "format": name}}}}
@@ -113,7 +113,7 @@ def test_formats_that_toolcast_does_not_assert_accept_every_text(name: str) -> N
     assert not list_problems({"format": name}, " no such thing \\")
 
 
-def test_format_keyword_below_ref_and_any_of_rejects_invalid_dates() -> None:
+def test_format_keyword_below_ref_and_anyof_rejects_invalid_dates() -> None:
     schema = {
         "properties": {
             "due": {"$ref": "#/$defs/day"},
@@ -138,7 +138,7 @@ def test_json_schema_formats_are_not_asserted_by_default() -> None:
     assert Validators(asserts_formats=True).check_arguments(tool, given)
 
 
-def test_format_keywords_of_an_output_schema_accept_every_result_text() -> None:
+def test_output_schema_format_keywords_accept_every_result_text() -> None:
     schema = {"type": "string", "format": "date"}
     definition = {"name": "note", "inputSchema": {}, "outputSchema": schema}
     tool = Tool("note", "Note.", "Note.", definition)

@@ -69,7 +69,7 @@ def _get_cost(schema: Any) -> Bound:
         ({"unevaluatedProperties": False}, Bound(value=5, child=150)),
     ],
 )
-def test_validation_cost_of_each_json_schema_keyword_is_estimated(
+def test_validation_cost_is_estimated_for_each_json_schema_keyword(
     schema: Any, cost: Bound
 ) -> None:
     assert _get_cost(schema) == pytest.approx(cost)
@@ -95,7 +95,7 @@ def test_validation_cost_of_each_json_schema_keyword_is_estimated(
         ({"items": {"allOf": [{"$ref": "#"}]}, "contains": {"$ref": "#"}}, Bound(1e15)),
     ],
 )
-def test_validation_costs_of_combined_json_schema_keywords_are_added(
+def test_combined_json_schema_keyword_validation_costs_are_added(
     schema: Any, cost: Bound
 ) -> None:
     """Costs of exclusive members are a maximum; recursion in place is unbounded."""
@@ -114,7 +114,7 @@ def test_schema_whose_cost_estimate_needs_over_60_rounds_is_unbounded(
     assert (_get_cost(schema).value < 1e15) is is_bounded
 
 
-def test_schema_validator_limits_backtracking_and_size_of_regular_expressions(
+def test_schema_validator_limits_regular_expression_backtracking_and_size(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: list[Any] = []

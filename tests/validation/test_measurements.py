@@ -48,7 +48,7 @@ def _make_nested_array(levels: int) -> Any:
         ([9e-10, -9e-10], Size(values=3, levels=2, numbers=2, extreme_numbers=2)),
     ],
 )
-def test_size_of_a_json_value_counts_its_values_characters_and_levels(
+def test_json_value_size_counts_its_values_characters_and_levels(
     value: Any, size: Size
 ) -> None:
     assert measure_value(value) == size
@@ -120,7 +120,7 @@ def test_json_value_above_a_size_limit_is_rejected_by_validation(
         ("^(?=(a))b", 2, 6.0),
     ],
 )
-def test_cost_of_a_linear_regular_expression_depends_on_its_active_states(
+def test_linear_regular_expression_cost_depends_on_the_active_states(
     pattern: str, states: int, per_character: float
 ) -> None:
     """An anchored pattern counts the states from its first repetition on."""
@@ -141,13 +141,13 @@ def test_cost_of_a_linear_regular_expression_depends_on_its_active_states(
         ("^((?=a)b)", 2),
     ],
 )
-def test_cost_of_a_backtracking_regular_expression_is_quadratic(
+def test_backtracking_regular_expression_cost_is_quadratic(
     pattern: str, states: int
 ) -> None:
     assert estimate_pattern_cost(pattern) == PatternCost(states, 0.0, 20.0)
 
 
-def test_each_match_of_a_regular_expression_has_a_minimum_cost() -> None:
+def test_each_regular_expression_match_has_a_minimum_cost() -> None:
     assert PatternCost(200, 3.0).per_match == 90.0
     assert PatternCost(0, 3.0).short == 10.0
     assert PatternCost(0, 0.0, 20.0).short == 50.0
@@ -167,7 +167,7 @@ def test_each_match_of_a_regular_expression_has_a_minimum_cost() -> None:
         ({"items": {"pattern": "a" * 19_000}, "pattern": "a" * 981}, True),
     ],
 )
-def test_total_length_of_regular_expressions_in_a_schema_is_limited(
+def test_total_regular_expression_length_in_a_schema_is_limited(
     schema: Any, expected: bool
 ) -> None:
     assert has_oversized_patterns(schema) is expected
@@ -189,7 +189,7 @@ def test_total_length_of_regular_expressions_in_a_schema_is_limited(
         ({"$ref": "#"}, 1, None),
     ],
 )
-def test_count_max_visits_of_a_json_schema_is_none_above_the_maximum(
+def test_json_schema_count_max_visits_is_none_above_the_maximum(
     schema: Any, levels: int, visits: int | None
 ) -> None:
     assert count_max_visits(schema, levels, 100) == visits
@@ -209,7 +209,7 @@ def test_count_max_visits_of_a_json_schema_is_none_above_the_maximum(
         ({"$ref": "#/nowhere"}, 1),
     ],
 )
-def test_validation_paths_through_alternatives_of_a_json_schema_are_counted(
+def test_validation_paths_through_json_schema_alternatives_are_counted(
     schema: Any, paths: int
 ) -> None:
     assert not exceeds_path_limit(schema, paths)
@@ -238,7 +238,7 @@ def test_validation_paths_through_alternatives_of_a_json_schema_are_counted(
         (Bound(1, 1, 1, 0, 1, 0, 0, 1, 1), Size(None, 1, 1, 1, 1, 1, 1, 1), 12),
     ],
 )
-def test_validation_cost_bound_of_a_schema_is_evaluated_for_a_value_size(
+def test_schema_validation_cost_bound_is_evaluated_for_a_value_size(
     bound: Bound, size: Size, cost: float
 ) -> None:
     assert bound.cost_for(size, 7) == pytest.approx(cost)
@@ -266,7 +266,7 @@ def test_validation_cost_bounds_up_to_300_per_value_count_as_light(
     assert bound.is_light(with_large=True) is large
 
 
-def test_validation_cost_bounds_of_schemas_are_combined_per_field() -> None:
+def test_schema_validation_cost_bounds_are_combined_per_field() -> None:
     own, nested = Bound(value=1, child=5, unique=60), Bound(value=2, unique=60)
     assert Bound.sum([own, nested]) == Bound(value=3, child=5, unique=120)
     assert Bound.max([own, nested]) == Bound(value=2, child=5, unique=60)
@@ -303,7 +303,7 @@ def test_validation_cost_bounds_of_schemas_are_combined_per_field() -> None:
         ({"allOf": [{}]}, 1, 1, False),
     ],
 )
-def test_cost_estimate_of_a_schema_counts_options_and_names_in_one_error(
+def test_schema_cost_estimate_counts_options_and_names_in_one_error(
     schema: Any, options: int, missing: int, has_alternatives: bool
 ) -> None:
     work = CostEstimate(schema)
@@ -363,7 +363,7 @@ _BACKTRACKING = {"pattern": r"(?!/)\w+(?<!\.)$"}
 
 
 @pytest.mark.parametrize(("rows", "is_accepted"), [(5_997, True), (5_998, False)])
-def test_validation_cost_of_up_to_6000_subvalues_is_measured_per_path(
+def test_validation_cost_is_measured_per_path_for_up_to_6000_subvalues(
     rows: int, is_accepted: bool
 ) -> None:
     """Beyond, the text at one path counts for the pattern at another, and is too long."""
@@ -375,7 +375,7 @@ def test_validation_cost_of_up_to_6000_subvalues_is_measured_per_path(
     ) is is_accepted
 
 
-def test_strings_do_not_count_for_the_costly_pattern_of_another_property() -> None:
+def test_strings_do_not_count_for_another_propertys_costly_pattern() -> None:
     """The object with 4,000 members is accepted, because only `path` has the pattern."""
     members = {str(number): "a" for number in range(4_000)}
     schema = {

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).with_name("json_schema_test_suite")
 FILES = sorted(FOLDER.glob("*.json"))
 
 
-def test_every_asserted_format_has_cases_of_the_json_schema_test_suite() -> None:
+def test_every_asserted_format_has_json_schema_test_suite_cases() -> None:
     own = {"decimal"}  # The format `decimal` is defined by OpenAPI.
     assert {file.stem for file in FILES} | own == {
         *ASSERTED_FORMATS,
@@ -28,7 +28,7 @@ def test_every_asserted_format_has_cases_of_the_json_schema_test_suite() -> None
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.stem))
-def test_format_cases_of_the_json_schema_test_suite_have_the_official_result(
+def test_json_schema_test_suite_format_cases_have_the_official_result(
     file: Path,
 ) -> None:
     for group in json.loads(file.read_text(encoding="utf-8")):

@@ -135,7 +135,7 @@ def test_each_json_schema_keyword_has_a_validation_message(
         ),
     ],
 )
-def test_validation_message_has_the_path_of_the_value_and_the_condition(
+def test_validation_message_has_the_value_path_and_the_condition(
     schema: dict[str, Any], value: Any, sentence: str
 ) -> None:
     if "$schema" in schema:
@@ -285,7 +285,7 @@ TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
         ),
     ],
 )
-def test_any_of_problem_explains_the_nearest_alternative(
+def test_anyof_problem_explains_the_nearest_alternative(
     members: list[Any], value: Any, sentence: str
 ) -> None:
     (problem,) = check(wrap({"anyOf": members}), {"a": value})
@@ -312,7 +312,7 @@ def test_any_of_problem_explains_the_nearest_alternative(
         ({"properties": {**{f"p{n}": {} for n in range(10)}, "a": {"const": 1}}}, ""),
     ],
 )
-def test_any_of_alternative_is_named_by_title_definition_or_constant(
+def test_anyof_alternative_is_named_by_title_definition_or_constant(
     schema: Any, name: str
 ) -> None:
     defs = {"shape": {"required": ["b"]}}
@@ -323,7 +323,7 @@ def test_any_of_alternative_is_named_by_title_definition_or_constant(
 
 
 @pytest.mark.parametrize(("count", "reported"), [(2, 2), (10, 10), (11, 10)])
-def test_one_of_problem_lists_at_most_10_matching_alternatives(
+def test_oneof_problem_lists_at_most_10_matching_alternatives(
     count: int, reported: int
 ) -> None:
     (problem,) = check({"oneOf": [True] * count}, 1)

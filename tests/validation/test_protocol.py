@@ -60,7 +60,7 @@ TEXT = {"type": "text", "text": "a"}
         ),
     ],
 )
-def test_check_of_mcp_content_blocks_lists_each_problem_with_its_block(
+def test_mcp_content_block_check_lists_each_problem_with_its_block(
     block: Any, problems: list[str] | None
 ) -> None:
     found = check_content([TEXT, block])
@@ -71,7 +71,7 @@ def test_check_of_mcp_content_blocks_lists_each_problem_with_its_block(
 
 
 @pytest.mark.parametrize("name", ["012", "12", "0", "00", "a/b", "~1", "\u0661"])
-def test_mcp_tool_check_reports_the_path_of_a_property_with_a_boolean_schema(
+def test_mcp_tool_check_reports_a_boolean_schema_propertys_path(
     name: str,
 ) -> None:
     """A name of digits stays a string in the path."""
@@ -81,7 +81,7 @@ def test_mcp_tool_check_reports_the_path_of_a_property_with_a_boolean_schema(
     assert refusal.path == ("inputSchema", "properties", name)
 
 
-def test_check_of_mcp_content_blocks_lists_at_most_10_problems() -> None:
+def test_mcp_content_block_check_lists_at_most_10_problems() -> None:
     assert check_content({}) == ["it must be an array of content blocks"]
     assert len(check_content([1] * 10)) == 10
     found = check_content([1] * 11)

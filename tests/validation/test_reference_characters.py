@@ -98,14 +98,14 @@ def test_encode_references_returns_a_schema_without_unencoded_refs_uncopied() ->
 
 
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
-def test_all_schemas_in_tool_lists_of_real_mcp_servers_compile(path: Path) -> None:
+def test_all_schemas_in_real_mcp_server_tool_lists_compile(path: Path) -> None:
     for tool in parse_source(path.read_bytes(), path.name).listing.tools:
         for key in ("inputSchema", "outputSchema"):
             if key in tool:
                 Checker(tool[key], asserts_formats=True)
 
 
-def test_all_schemas_of_the_repositorys_own_tools_compile() -> None:
+def test_all_the_repositorys_own_tool_schemas_compile() -> None:
     workspace = load_workspace(str(ROOT)).workspace
     assert workspace is not None
     schemas = [

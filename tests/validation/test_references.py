@@ -34,7 +34,7 @@ PART = {"type": "string"}
         ("#/$defs/a", {"items": {"$id": "b.json", "$defs": {"a": PART}}}),
     ],
 )
-def test_json_schema_ref_is_resolved_by_the_rules_of_the_dialect(
+def test_json_schema_ref_is_resolved_by_the_dialect_rules(
     reference: str, schema: dict[str, Any]
 ) -> None:
     (found,) = References(schema).resolve_all(reference)
@@ -107,7 +107,7 @@ def test_json_pointer_is_resolved_to_keys_and_indexes(
         ({"additionalProperties": 1, "propertyNames": 2}, [1, 2], []),
     ],
 )
-def test_subschemas_of_a_json_schema_are_listed_by_keyword(
+def test_json_schema_subschemas_are_listed_by_keyword(
     schema: dict[str, Any], subschemas: list[Any], applied: list[Any]
 ) -> None:
     assert [subschema for _, subschema in list_subschemas(schema)] == subschemas

@@ -237,7 +237,7 @@ def test_large_ordinary_value_is_accepted_by_validation(case: str) -> None:
     assert time.process_time() - start < MAX_CPU_S
 
 
-def test_estimate_of_the_validation_cost_takes_bounded_time() -> None:
+def test_validation_cost_estimate_takes_bounded_time() -> None:
     """Subvalues are measured separately only up to a maximum number."""
     schema = array(enum=OBJECTS, pattern=r"(.+)\1")
     work = CostEstimate(schema)

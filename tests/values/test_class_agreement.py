@@ -170,7 +170,7 @@ NOT_ALLOWED = [
 
 
 @pytest.mark.parametrize(("type_", "schema"), MATCHING)
-def test_arguments_type_that_accepts_every_value_of_the_spec_schema_has_no_mismatch(
+def test_arguments_type_that_accepts_every_spec_schema_value_has_no_mismatch(
     type_: Any, schema: Any
 ) -> None:
     """The `arguments_type` of a spec is the class that a handler receives."""
@@ -205,7 +205,7 @@ def test_arguments_type_field_that_rejects_a_python_date_is_reported_under_value
         (int | date, "date"),
     ],
 )
-def test_arguments_type_with_the_python_type_of_a_format_has_no_mismatch_under_values_python(
+def test_arguments_type_with_a_formats_python_type_has_no_mismatch_under_values_python(
     type_: Any, name: str
 ) -> None:
     schema = {"type": "string", "format": name}
@@ -332,7 +332,7 @@ def test_pydantic_v1_model_as_arguments_type_raises_value_error() -> None:
         build_model(old)
 
 
-def test_exception_text_of_an_arguments_type_validator_is_in_no_error_and_no_log(
+def test_arguments_type_validator_exception_text_is_in_no_error_and_no_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     @dataclass

@@ -193,7 +193,7 @@ def test_exclusive_minimum_in_a_class_and_minimum_in_a_spec_are_not_compared(
         ({"enum": [1, "a"]}, TEXT, [], []),
     ],
 )
-def test_schema_mismatches_of_a_handler_class_are_reported_for_arguments_and_for_results(
+def test_handler_class_schema_mismatches_are_reported_for_arguments_and_for_results(
     model: Any, spec: Any, argument_messages: list[str], result_messages: list[str]
 ) -> None:
     assert check_args(model, spec) == argument_messages
@@ -234,7 +234,7 @@ BINARY = {**TEXT, "format": "binary"}
         (BINARY, TEXT, False, [], []),
     ],
 )
-def test_format_of_a_handler_class_field_that_differs_from_the_spec_is_reported(
+def test_handler_class_field_format_that_differs_from_the_spec_is_reported(
     model: Any,
     spec: Any,
     has_values: bool,
@@ -247,7 +247,7 @@ def test_format_of_a_handler_class_field_that_differs_from_the_spec_is_reported(
 
 
 @pytest.mark.parametrize(("levels", "count"), [(20, 1), (21, 0)])
-def test_handler_class_and_spec_arrays_are_compared_up_to_20_levels_of_nesting(
+def test_handler_class_and_spec_arrays_are_compared_up_to_20_nesting_levels(
     levels: int, count: int
 ) -> None:
     model, spec = TEXT, INTEGER

@@ -46,7 +46,7 @@ print(json.dumps([answer.error or answer.result for answer in answers]))
 """
 
 
-def test_values_key_of_toolset_or_spec_decides_if_the_handler_receives_date_str_or_class(
+def test_toolset_or_spec_values_key_decides_if_the_handler_receives_date_str_or_class(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(
@@ -188,7 +188,7 @@ def test_handler_dependency_can_be_named_arguments_next_to_the_arguments_type_pa
 
 
 @pytest.mark.slow
-def test_mypy_reports_handlers_whose_annotations_differ_from_the_values_of_the_spec(
+def test_mypy_reports_handlers_whose_annotations_differ_from_the_spec_values(
     make_project: Callable[..., Any], mypy_cache: str
 ) -> None:
     both = "values: python\ntargets: {registry: {}}\n"

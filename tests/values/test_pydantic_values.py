@@ -163,7 +163,7 @@ def test_values_pydantic_error_names_the_argument_that_the_handler_annotation_re
     assert "swordfish" not in error
 
 
-def test_generated_module_of_a_values_pydantic_tool_has_no_static_type_check_of_the_handler(
+def test_values_pydantic_tool_generated_module_has_no_static_handler_type_check(
     project: Any,
 ) -> None:
     tools = project.root / "generated/toy/tools"

@@ -69,7 +69,7 @@ def convert(schema: Any, value: Any) -> Any:
 
 
 @pytest.mark.parametrize(("schema", "text", "value"), PAIRS)
-def test_string_with_a_format_is_converted_to_the_python_type_of_the_format(
+def test_string_with_a_format_is_converted_to_the_formats_python_type(
     schema: Any, text: str, value: Any
 ) -> None:
     """With `values: python`, such as a `date` for a string with `format: date`."""
@@ -193,7 +193,7 @@ def test_python_result_value_without_a_json_format_raises_not_json_error(
         ),
     ],
 )
-def test_formatted_strings_below_ref_any_of_and_items_are_converted_to_python_values(
+def test_formatted_strings_below_ref_anyof_and_items_are_converted_to_python_values(
     schema: Any, value: Any, expected: Any
 ) -> None:
     tree = {"properties": {"at": DAY, "below": {"items": {"$ref": "#/$defs/tree"}}}}
@@ -239,7 +239,7 @@ def test_at_most_10_arguments_that_cannot_be_converted_to_python_values_are_repo
 
 
 @pytest.mark.timeout(30)
-def test_nested_any_of_conversion_ends_early_with_too_many_alternatives() -> None:
+def test_nested_anyof_conversion_ends_early_with_too_many_alternatives() -> None:
     """Each level of `anyOf` compares all nested values with its alternatives."""
     node = {"properties": {"at": DAY, "below": {"$ref": "#/$defs/node"}}}
     choice = {"anyOf": [{**node, "required": ["at"]}, {**node, "required": ["below"]}]}

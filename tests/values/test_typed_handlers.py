@@ -253,7 +253,7 @@ def test_arguments_and_results_that_values_python_cannot_convert_are_tool_errors
 
 @pytest.mark.parametrize("class_", ["Line", "LineModel"])
 @pytest.mark.parametrize("values", ["json", "python"])
-def test_handler_receives_an_instance_of_its_arguments_type(
+def test_handler_receives_its_arguments_type_instance(
     make: Make, class_: str, values: str
 ) -> None:
     """Even if the handler's only parameter has the name of a tool parameter."""
@@ -297,7 +297,7 @@ def test_validator_error_in_an_arguments_type_names_the_field_and_hides_the_valu
     assert "hunter2" not in refused.error and "pydantic" not in refused.error
 
 
-def test_handler_may_return_an_instance_of_its_result_type_but_not_of_another_class(
+def test_handler_may_return_its_result_type_instance_but_not_another_class_instance(
     make: Make,
 ) -> None:
     expected = {"text": "a", "due": "2024-02-29", "level": "high", "parts": [{"n": 1}]}
