@@ -133,7 +133,7 @@ def test_saved_plan_is_loaded_unchanged_and_refused_if_edited(
     assert toy.apply(loaded).changed
 
 
-def test_mcp_server_token_is_in_no_state_file_and_no_message_of_apply(toy: Any) -> None:
+def test_mcp_server_token_is_in_no_state_file_and_no_apply_message(toy: Any) -> None:
     toy.apply()
     for file in toy.state.rglob("*"):
         assert "s3cret" not in file.read_text(), file

@@ -29,7 +29,7 @@ from toolcast_runtime.core.access import UnknownClientError
 pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("server_url")]
 
 
-def test_table_of_expected_access_has_every_configured_client_and_every_local_tool() -> (
+def test_expected_access_table_has_every_configured_client_and_every_local_tool() -> (
     None
 ):
     """The table of expected access, which the other access tests compare with, is complete."""
@@ -161,7 +161,7 @@ def test_prompt_texts_for_an_unrestricted_client_equal_the_generated_markdown() 
 
 
 @local_cells
-def test_prompt_text_on_cli_has_only_commands_of_tools_allowed_to_the_client(
+def test_prompt_text_on_cli_has_only_the_clients_allowed_tool_commands(
     client: str, tool: str
 ) -> None:
     decision = registry.get_tool(tool, "internal").cli or {}

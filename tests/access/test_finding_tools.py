@@ -92,7 +92,7 @@ async def test_registry_find_and_tools_raise_unknown_client_error() -> None:
             registry.tools("nobody")
 
 
-def test_registry_names_returns_only_tools_of_the_given_client_and_target() -> None:
+def test_registry_names_returns_only_tools_for_the_given_client_and_target() -> None:
     registry = _registry(Toolset(CLIENTS))
     assert registry.names("a") == ("look", "drop")
     assert registry.names("a", target="cli") == ("drop",)
@@ -104,7 +104,7 @@ def test_registry_names_returns_only_tools_of_the_given_client_and_target() -> N
     assert registry.is_local("look") and not registry.is_local("glance")
 
 
-def test_registry_of_two_toolsets_has_a_setting_only_if_both_have_it() -> None:
+def test_two_toolset_registry_has_a_setting_only_if_both_toolsets_have_it() -> None:
     """Settings are the ledger of approvals and the assertion of JSON Schema formats."""
     full, bare = Toolset(CLIENTS, "far", ledger=1), Toolset(Access())
     assert (_registry(full).has_clients, _registry(bare).has_clients) == (True, False)

@@ -61,7 +61,7 @@ def test_allowed_tools_follow_from_client_lists_permissions_and_override_file(
         assert allowed == tools.split()
 
 
-def test_tool_with_a_list_of_clients_is_denied_to_all_other_clients() -> None:
+def test_tool_with_a_client_list_is_denied_to_all_other_clients() -> None:
     access = Access({"smith": Client("*"), "baker": Client("*")}, TOOL_CLIENTS)
     assert access.is_allowed("smith", "forge")
     assert not access.is_allowed("baker", "forge")

@@ -41,7 +41,7 @@ def test_committed_benchmark_page_and_chart_match_the_stored_results(
     assert page.DIAGRAM.read_text("utf-8") == page.render_page_diagram(parts)
 
 
-def test_benchmark_compare_returns_medians_of_the_ratios_per_round(
+def test_benchmark_compare_returns_per_round_ratio_medians(
     modules: dict[str, Any],
 ) -> None:
     paired = modules["paired"]
@@ -61,7 +61,7 @@ def make_row(modules: dict[str, Any], clock: float) -> Any:
     )
 
 
-def test_benchmark_peak_memory_of_a_command_excludes_the_parent_process(
+def test_benchmark_command_peak_memory_excludes_the_parent_process(
     modules: dict[str, Any], tmp_path: Path
 ) -> None:
     paired = modules["paired"]

@@ -160,7 +160,7 @@ def test_toolcast_call_does_not_run_the_tool_if_the_user_types_no(
     assert "wiped" not in person.output
 
 
-def test_toolcast_call_mcp_stdio_prints_the_result_of_a_servers_tool(
+def test_toolcast_call_mcp_stdio_prints_the_server_tool_result(
     tmp_path: Path, project: Project
 ) -> None:
     done = project.toolcast(
@@ -170,7 +170,7 @@ def test_toolcast_call_mcp_stdio_prints_the_result_of_a_servers_tool(
 
 
 @pytest.mark.slow
-def test_toolcast_call_mcp_url_prints_the_result_of_a_servers_tool(
+def test_toolcast_call_mcp_url_prints_the_server_tool_result(
     project: Project,
 ) -> None:
     with run_personal_server() as server:
@@ -187,7 +187,7 @@ def test_toolcast_call_mcp_url_prints_the_result_of_a_servers_tool(
         assert created.stdout.endswith("  title: Food\n")
 
 
-def test_toolcast_call_server_option_selects_an_mcp_server_of_toolset_yaml(
+def test_toolcast_call_server_option_selects_a_toolset_yaml_mcp_server(
     project: Project,
 ) -> None:
     script = json.dumps([str(ODD), "well"])
@@ -231,7 +231,7 @@ def test_toolcast_call_server_option_selects_an_mcp_server_of_toolset_yaml(
         ("lying", ["deep"], 0, ""),
     ],
 )
-def test_toolcast_call_prints_the_error_of_a_misbehaving_mcp_server_escaped(
+def test_toolcast_call_prints_a_misbehaving_mcp_servers_error_escaped(
     mode: str, words: list[str], code: int, error: str, project: Project
 ) -> None:
     done = project.toolcast("call", *words, "--mcp-stdio", format_odd_command(mode))

@@ -61,7 +61,7 @@ def test_toolcast_call_parses_name_equals_text_arguments_by_the_parameters_type(
     assert parse_arguments(TOOL, texts, None) == arguments
 
 
-def test_toolcast_call_single_arguments_override_those_of_the_json_file(
+def test_toolcast_call_single_arguments_override_the_json_file_arguments(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "arguments.json"

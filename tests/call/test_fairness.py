@@ -92,7 +92,7 @@ async def test_event_loop_processes_small_arguments_or_results_without_a_wait(
 
 
 @pytest.mark.parametrize("value", LARGE, ids=lambda value: type(value).__name__)
-async def test_event_loop_processing_of_a_large_value_waits_for_its_turn(
+async def test_large_value_processing_in_the_event_loop_waits_for_its_turn(
     value: Any,
 ) -> None:
     """Large values have more than 10,000 characters or 250 items."""

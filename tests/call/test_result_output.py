@@ -39,7 +39,7 @@ def test_toolcast_call_prints_each_sample_result_as_its_expected_text(
     assert all(char.isprintable() for char in output.replace("\n", ""))
 
 
-def test_toolcast_call_tables_of_records_have_at_most_80_columns() -> None:
+def test_toolcast_call_record_tables_have_at_most_80_columns() -> None:
     for name in ("records", "object_with_records"):
         text = (Path(__file__).parent / "answers" / name / "expected.txt").read_text(
             "utf-8"

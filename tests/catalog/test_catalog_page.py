@@ -166,7 +166,7 @@ def test_catalog_escapes_hostile_project_name(make_project: MakeProject) -> None
 @pytest.mark.parametrize(
     "case", sorted((ROOT / "tests/hostile").iterdir()), ids=lambda case: case.name
 )
-def test_catalog_of_a_hostile_project_is_safe_html_or_is_not_written(
+def test_hostile_project_catalog_is_safe_html_or_is_not_written(
     tmp_path: Path, case: Path
 ) -> None:
     """Projects are those in tests/hostile; a page loads nothing and has one script."""
@@ -224,7 +224,7 @@ def test_catalog_against_option_adds_graded_changes_since_a_commit(
         ("missing/page.html", "No such file or directory"),
     ],
 )
-def test_catalog_output_path_of_another_file_or_generated_file_is_rejected(
+def test_catalog_output_path_naming_another_file_or_generated_file_is_rejected(
     make_project: MakeProject, output: str, message: str
 ) -> None:
     project = make_project({"ping": PING})
@@ -248,7 +248,7 @@ def test_catalog_command_overwrites_an_existing_catalog_page(
         assert done.stdout.startswith("1 tool -> page.html (")
 
 
-def test_catalog_of_a_project_without_tools_has_an_empty_tool_list(
+def test_project_catalog_without_tools_has_an_empty_tool_list(
     make_project: MakeProject,
 ) -> None:
     page = read_catalog(make_project({}).root)

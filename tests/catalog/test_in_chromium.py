@@ -265,7 +265,7 @@ def test_catalog_search_and_filters_apply_to_mcp_resources_and_prompts(
     assert empty_text.startswith("No resource or prompt contains all search terms.")
 
 
-def test_catalog_shows_confirmation_message_and_condition_of_a_tool(
+def test_catalog_shows_a_tools_confirmation_message_and_condition(
     open_page: Open, clinic: Path
 ) -> None:
     page = open_page(clinic, view="#tool=reception%2Fcancel_visit")
@@ -418,7 +418,7 @@ def test_catalog_page_with_1271_tools_paints_and_searches_quickly(
     assert max(best) < 50
 
 
-def test_catalog_list_of_1271_tools_shows_more_tools_on_scroll(
+def test_1271_tool_catalog_list_shows_more_tools_on_scroll(
     open_page: Open, large_catalog: Path
 ) -> None:
     page = open_page(large_catalog)

@@ -49,19 +49,19 @@ def test_shell_completion_completes_options_and_their_values(project: Any) -> No
 
 
 @pytest.mark.parametrize("command", ["rename", "remove"])
-def test_shell_completion_of_rename_and_remove_has_the_projects_tool_names(
+def test_rename_and_remove_shell_completion_has_the_projects_tool_names(
     project: Any, command: str
 ) -> None:
     assert complete(command, "del") == ["delegate", "delete"]
 
 
-def test_shell_completion_of_the_toolset_option_has_toolset_names(project: Any) -> None:
+def test_toolset_option_shell_completion_has_toolset_names(project: Any) -> None:
     assert complete("new", "--toolset", "t") == ["toy"]
     assert complete("tokens", "--toolset", "t") == ["toy"]
     assert complete("select", "--toolset", "t") == ["toy"]
 
 
-def test_shell_completion_of_toolcast_explain_has_rule_and_change_ids(
+def test_toolcast_explain_shell_completion_has_rule_and_change_ids(
     project: Any,
 ) -> None:
     assert "tool/removed" in complete("explain", "tool/")
@@ -126,14 +126,14 @@ print(sorted(heavy & set(sys.modules)))
 """
 
 
-def test_shell_completion_of_tool_names_imports_no_heavy_modules(project: Any) -> None:
+def test_tool_name_shell_completion_imports_no_heavy_modules(project: Any) -> None:
     result = subprocess.run(
         [sys.executable, "-c", PRINT_HEAVY_IMPORTS], capture_output=True, text=True
     )
     assert result.stdout.strip() == "[]", result.stderr
 
 
-def test_shell_completion_of_toolcast_tokens_has_clients_toolsets_and_kinds(
+def test_toolcast_tokens_shell_completion_has_clients_toolsets_and_kinds(
     make_project: MakeProject,
 ) -> None:
     project = make_project(

@@ -59,7 +59,7 @@ NUMBERS = {"type": "array", "items": NUMBER}
         (True, "1", 1),
     ],
 )
-def test_cli_parses_argument_text_by_the_type_of_the_parameters_json_schema(
+def test_cli_parses_argument_text_by_the_parameters_json_schema_type(
     schema: Any, text: str, value: Any
 ) -> None:
     found = parse_value(schema, text)
@@ -117,7 +117,7 @@ def test_list_types_returns_the_types_that_a_json_schema_allows(
     assert list_types(schema) == types
 
 
-def test_list_enum_values_returns_the_command_line_text_of_each_enum_value() -> None:
+def test_list_enum_values_returns_each_enum_values_command_line_text() -> None:
     assert list_enum_values({"enum": ["a", 1, None, {"a": "é"}]}) == [
         "a",
         "1",
@@ -427,7 +427,7 @@ def test_cli_option_spelled_like_the_property_is_accepted_unless_ambiguous() -> 
     assert normalize("a_b") == normalize("a b") == "a-b"
 
 
-def test_example_arguments_are_formatted_as_shell_words_of_a_command() -> None:
+def test_example_arguments_are_formatted_as_command_shell_words() -> None:
     parameters = [
         Parameter("one", "k", TEXT, True),
         Parameter("two", "k", TEXT, True),

@@ -259,7 +259,7 @@ def test_generated_cli_joins_the_remaining_arguments_to_one_text(call: Run) -> N
     }
 
 
-def test_generated_cli_options_override_the_json_object_of_arguments_option(
+def test_generated_cli_options_override_the_arguments_option_json_object(
     call: Run,
 ) -> None:
     arguments = {"place": "p", "a_b": "only here", "maybe": None, "words": []}
@@ -290,7 +290,7 @@ def test_generated_cli_option_value_that_violates_its_schema_is_a_usage_error(
     assert "Error: " in refused
 
 
-def test_generated_cli_flag_selects_one_of_two_tools_of_a_command(call: Run) -> None:
+def test_generated_cli_flag_selects_between_a_commands_two_tools(call: Run) -> None:
     assert call("--async", "here", "--later", "x") == {
         "other": {"place": "here", "later": "x"}
     }

@@ -69,7 +69,7 @@ def test_cli_parses_formatted_shell_arguments_to_the_original_value(
     assert not texts or parse(schema, *texts) == value
 
 
-def test_cli_option_placeholder_of_a_nullable_type_omits_null() -> None:
+def test_nullable_type_cli_option_placeholder_omits_null() -> None:
     for schema, placeholder in (
         ({"anyOf": [STRING, NULL]}, "TEXT"),
         ({"type": ["integer", "null"]}, "INTEGER"),

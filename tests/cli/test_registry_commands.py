@@ -97,7 +97,7 @@ def _run(group: click.Group, line: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_command_line_group_help_lists_options_and_commands_of_the_registry(
+def test_command_line_group_help_lists_registry_options_and_commands(
     toys: click.Group,
 ) -> None:
     assert _run(toys, "--help") == (
@@ -163,7 +163,7 @@ def test_command_line_help_with_a_flag_describes_the_tool_that_it_selects(
     assert "The only way" not in shown and "Examples:" not in shown
 
 
-def test_command_line_actions_of_a_tool_are_subcommands_with_their_own_options(
+def test_command_line_tool_actions_are_subcommands_with_their_own_options(
     toys: click.Group,
 ) -> None:
     code, shown = _run(toys, "notes --help")
@@ -239,7 +239,7 @@ def test_command_line_command_passes_its_arguments_to_the_registrys_call(
     ]
 
 
-def test_command_line_client_option_limits_commands_to_those_of_the_client(
+def test_command_line_client_option_limits_commands_to_the_clients_commands(
     tmp_path: Path,
 ) -> None:
     registry = _registry(

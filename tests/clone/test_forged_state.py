@@ -125,7 +125,7 @@ def test_generate_does_not_block_on_a_git_configuration_that_includes_a_device(
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "tool", "toolset"])
-def test_check_and_generate_escape_control_characters_of_file_and_tool_names(
+def test_check_and_generate_escape_file_and_tool_name_control_characters(
     clone: Clone, kind: str
 ) -> None:
     name = ESCAPES.replace("/", "")
@@ -144,7 +144,7 @@ def test_check_and_generate_escape_control_characters_of_file_and_tool_names(
         assert "\\x1b]0;owned" in result.stdout + result.stderr
 
 
-def test_check_escapes_control_characters_of_file_contents_in_messages(
+def test_check_escapes_file_content_control_characters_in_messages(
     clone: Clone,
 ) -> None:
     """In signatures, schema comments, templates and toolcast.yaml."""

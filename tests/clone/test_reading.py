@@ -106,7 +106,7 @@ def test_read_regular_file_allocates_no_more_memory_than_the_file_size(
     assert peak < 50_000
 
 
-def test_read_regular_file_reads_a_file_of_proc_with_size_zero() -> None:
+def test_read_regular_file_reads_a_proc_file_with_size_zero() -> None:
     """Files in /proc have content, although their size is zero."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("there is no /proc")

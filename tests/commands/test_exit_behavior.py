@@ -138,7 +138,7 @@ def test_generate_with_closed_stdout_exits_with_1_without_message(project: Any) 
         assert (run.returncode, run.stderr) == (1, "")
 
 
-def test_generate_uses_the_project_of_project_option_or_working_directory(
+def test_generate_uses_the_project_given_by_project_option_or_working_directory(
     project: Any,
 ) -> None:
     folder = Path(project.root)

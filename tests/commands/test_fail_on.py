@@ -25,7 +25,7 @@ TODO = "description: 'TODO: say it.'\nparameters: {type: object}\n"
         ("", ["--fail-on", "warning"], 1),
     ],
 )
-def test_check_fail_on_option_overrides_fail_on_of_toolcast_yaml(
+def test_check_fail_on_option_overrides_toolcast_yaml_fail_on(
     make_project: Callable[..., Project], setting: str, options: list[str], code: int
 ) -> None:
     project = make_project({"note": TODO}, workspace=setting)
@@ -80,7 +80,7 @@ def test_check_after_rename_reports_the_previous_tool_name_in_example_code(
 
 @pytest.mark.slow
 @needs_jq
-def test_github_action_fails_by_fail_on_of_toolcast_yaml(tmp_path: Path) -> None:
+def test_github_action_fails_by_toolcast_yaml_fail_on(tmp_path: Path) -> None:
     project = tmp_path / "work"
     project.mkdir()
     run_git(project, "init", "--quiet", "-b", "main")

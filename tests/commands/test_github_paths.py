@@ -34,7 +34,7 @@ def test_github_annotation_paths_include_the_projects_subfolder(
     assert list_annotated_files(project, command) == {"services/agent/specs/toy/a.yaml"}
 
 
-def test_github_annotation_paths_of_a_project_at_the_root_have_no_prefix(
+def test_root_project_github_annotation_paths_have_no_prefix(
     make_project: Make,
 ) -> None:
     project = make_project({"a": BARE})

@@ -37,5 +37,5 @@ def find_broken_lines(program: click.Command) -> Iterator[tuple[tuple[str, ...],
                 yield arguments, line
 
 
-def test_help_of_every_toolcast_command_fits_in_80_columns() -> None:
+def test_every_toolcast_command_help_fits_in_80_columns() -> None:
     assert list(find_broken_lines(main)) == []

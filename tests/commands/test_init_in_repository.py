@@ -37,7 +37,7 @@ def test_init_in_a_subfolder_writes_the_workflow_to_the_repository_root(
     assert (repository / folder / "toolcast.yaml").is_file()
 
 
-def test_init_inside_a_subfolder_writes_project_and_workflow_of_the_repository(
+def test_init_inside_a_subfolder_writes_project_and_repository_workflow(
     repository: Path,
 ) -> None:
     (repository / "agent").mkdir()
@@ -46,7 +46,7 @@ def test_init_inside_a_subfolder_writes_project_and_workflow_of_the_repository(
     assert (repository / "agent/Makefile").is_file()
 
 
-def test_init_writes_a_workflow_of_its_own_for_each_project_in_a_repository(
+def test_init_writes_a_separate_workflow_for_each_project_in_a_repository(
     repository: Path,
 ) -> None:
     run(repository, "toolcast", "init", "one")
@@ -68,7 +68,7 @@ def test_init_with_an_existing_workflow_fails_and_writes_nothing(
     assert not (repository / "agent").exists()
 
 
-def test_init_workflow_of_a_project_at_the_root_sets_no_working_directory(
+def test_root_project_init_workflow_sets_no_working_directory(
     repository: Path,
 ) -> None:
     run(repository, "toolcast", "init")

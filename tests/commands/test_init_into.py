@@ -100,7 +100,7 @@ def test_init_into_advises_pytest_settings_for_the_configuration_file_in_use(
     assert ("[tool.pytest.ini_options]" in output) == (file == "setup.cfg")
 
 
-def test_init_into_handlers_option_sets_the_package_of_the_handlers(
+def test_init_into_handlers_option_sets_the_handler_package(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "handlers").mkdir()

@@ -48,7 +48,7 @@ def test_init_prints_cd_generate_and_new_as_next_steps(
         (None, False),
     ],
 )
-def test_find_install_source_returns_the_folder_of_a_locally_installed_wheel(
+def test_find_install_source_returns_a_locally_installed_wheels_folder(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     direct_url: str | None,
@@ -83,17 +83,17 @@ def test_check_in_a_new_project_reports_only_the_note_on_the_unbuilt_wheel(
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_tests_of_a_project_created_by_init_pass(project: Path) -> None:
+def test_project_tests_created_by_init_pass(project: Path) -> None:
     done = run(project, "pytest", "-q", "-p", "no:cacheprovider")
     assert " passed" in done.stdout
     assert "skipped" not in done.stdout
 
 
-def test_code_of_a_project_created_by_init_is_formatted_by_black(project: Path) -> None:
+def test_project_code_created_by_init_is_formatted_by_black(project: Path) -> None:
     run(project, "black", "--check", "--quiet", ".")
 
 
-def test_code_of_a_project_created_by_init_passes_ruff_with_default_rules(
+def test_project_code_created_by_init_passes_ruff_with_default_rules(
     project: Path,
 ) -> None:
     run(project, "ruff", "check", "--isolated", "--no-cache", ".")
@@ -139,7 +139,7 @@ def read_outputs(project: Path) -> dict[str, bytes]:
     }
 
 
-def test_mcp_server_of_a_new_project_lists_and_runs_its_tool_over_stdio(
+def test_new_project_mcp_server_lists_and_runs_the_projects_tool_over_stdio(
     project: Path,
 ) -> None:
     from mcp import ClientSession, StdioServerParameters
@@ -166,13 +166,13 @@ def test_mcp_server_of_a_new_project_lists_and_runs_its_tool_over_stdio(
     assert counts == {"words": 2, "lines": 1, "characters": 4, "longest": "bc"}
 
 
-def test_generated_cli_of_a_new_project_runs_its_tool(project: Path) -> None:
+def test_new_project_generated_cli_runs_the_projects_tool(project: Path) -> None:
     done = run(project, "generated.text_tools.cli", "count-words", "a", "bc")
     assert json.loads(done.stdout)["words"] == 2
 
 
 @pytest.mark.slow
-def test_tests_of_spec_examples_in_a_new_project_fail_for_a_wrong_handler(
+def test_new_project_spec_example_tests_fail_for_a_wrong_handler(
     project: Path, tmp_path: Path
 ) -> None:
     broken = tmp_path / "broken"
@@ -183,7 +183,7 @@ def test_tests_of_spec_examples_in_a_new_project_fail_for_a_wrong_handler(
     assert "2 failed" in done.stdout
 
 
-def test_init_workflow_runs_check_diff_test_and_types_of_the_makefile(
+def test_init_workflow_runs_the_makefile_targets_check_diff_test_and_types(
     project: Path,
 ) -> None:
     text = (project / ".github/workflows/toolcast.yml").read_text()
@@ -237,7 +237,7 @@ def test_init_yaml_language_server_comments_refer_to_existing_schemas(
         assert schema["$defs"][kind]["$id"] == expected
 
 
-def test_init_with_existing_files_of_the_same_path_fails_and_changes_nothing(
+def test_init_with_files_existing_at_the_same_path_fails_and_changes_nothing(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "Makefile").write_text("mine\n")

@@ -37,7 +37,7 @@ def test_generated_prompt_has_no_heading_for_a_tool_without_usage_guidance(
     assert project.run("-c", code).stdout.strip() == page.partition("\n")[2].strip()
 
 
-def test_prompt_heading_of_a_title_with_a_line_break_is_on_one_line(
+def test_title_with_a_line_break_has_a_single_line_prompt_heading(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(

@@ -44,7 +44,7 @@ def test_check_and_generate_print_similar_findings_once_with_a_count(
     assert "40 warnings" in lines[-1]
 
 
-def test_check_all_option_prints_each_of_the_similar_findings(
+def test_check_all_option_prints_each_similar_finding(
     large_project: Any,
 ) -> None:
     done = large_project.toolcast("check", "--all")
@@ -62,7 +62,7 @@ def test_check_does_not_group_five_similar_findings(make_project: Make) -> None:
     assert "similar findings" not in output
 
 
-def test_check_counts_each_error_of_a_group_of_similar_findings(
+def test_check_counts_each_error_in_a_similar_finding_group(
     make_project: Make,
 ) -> None:
     spec = (
@@ -92,7 +92,7 @@ def test_check_json_output_has_every_finding_and_a_summary_with_counts(
     assert sum(summary["rules"].values()) == len(value["findings"])
 
 
-def test_check_json_summary_counts_findings_above_the_limit_of_100_per_file(
+def test_check_json_summary_counts_findings_above_the_100_per_file_limit(
     make_project: Make,
 ) -> None:
     required = ", ".join(f"a{number}" for number in range(150))
@@ -103,7 +103,7 @@ def test_check_json_summary_counts_findings_above_the_limit_of_100_per_file(
     assert len(value["findings"]) == 101
 
 
-def test_check_json_summary_of_a_project_without_findings_has_zero_counts(
+def test_project_without_findings_has_zero_counts_in_the_check_json_summary(
     make_project: Make,
 ) -> None:
     project = make_project({}, toolset="targets: {registry: {}}\n")

@@ -27,7 +27,7 @@ def project(make_project: Make) -> Any:
     return project_
 
 
-def test_tool_spec_in_a_subfolder_of_the_toolset_is_read_with_equal_outputs(
+def test_tool_spec_in_a_toolset_subfolder_is_read_with_equal_outputs(
     project: Any,
 ) -> None:
     before = read_outputs(project.root)
@@ -101,7 +101,7 @@ def test_check_reports_1000_specs_in_a_hidden_subfolder_as_one_finding(
     assert "and 997 more" in output
 
 
-def test_check_reports_more_than_1000_subfolders_of_a_toolset(project: Any) -> None:
+def test_check_reports_more_than_1000_toolset_subfolders(project: Any) -> None:
     for number in range(1001):
         (project.root / f"specs/toy/folder_{number}").mkdir()
     output = project.toolcast("check").stderr

@@ -43,7 +43,7 @@ def test_toolcast_help_fits_in_80_columns_and_describes_every_option(
             assert has_text or following.startswith("     "), f"{line} says nothing"
 
 
-def test_toolcast_help_lists_every_command_in_order_of_use(tmp_path: Path) -> None:
+def test_toolcast_help_lists_every_command_in_usage_order(tmp_path: Path) -> None:
     text = toolcast(tmp_path, "--help").stdout
     commands = [line.split()[0] for line in text.split("\n") if line.startswith("  ")]
     assert set(NAMES) <= set(commands)
@@ -95,7 +95,7 @@ def test_every_command_outside_a_project_suggests_toolcast_init(
         ("rename a", "Error: Missing argument 'NEW'."),
     ],
 )
-def test_toolcast_suggests_a_correction_of_misspelled_commands_and_arguments(
+def test_toolcast_suggests_a_correction_for_misspelled_commands_and_arguments(
     tmp_path: Path, command: str, error: str
 ) -> None:
     done = toolcast(tmp_path, *command.split())

@@ -47,7 +47,7 @@ def call_tool(client: str, tool: str, token: str | None, **arguments: Any) -> st
     return str(json.loads(line)["result"]["content"][0]["text"])
 
 
-def test_call_of_a_client_with_client_confirms_runs_and_is_recorded(
+def test_client_call_with_client_confirms_runs_and_is_recorded(
     registry: Registry, shop: Shop
 ) -> None:
     """Such a client asks the user itself; it calls over HTTP with its token."""
@@ -58,7 +58,7 @@ def test_call_of_a_client_with_client_confirms_runs_and_is_recorded(
     ]
 
 
-def test_client_confirms_setting_does_not_answer_questions_of_the_handler(
+def test_client_confirms_setting_does_not_answer_handler_questions(
     registry: Registry, shop: Shop
 ) -> None:
     """The call is refused, because the connection has no elicitation."""

@@ -50,7 +50,7 @@ def test_mcp_protocol_version_selects_elicitation_or_repeated_calls() -> None:
         assert isinstance(make_asker(_context(version), None, None, None), kind)
 
 
-def test_confirm_by_client_accepts_with_the_first_field_of_the_form_true() -> None:
+def test_confirm_by_client_accepts_with_the_first_form_field_true() -> None:
     """Confirmation sets the first field of the form to true."""
     answer = confirm_by_client(QUESTION)
     assert (answer.action, answer.content, answer.is_confirmed_by_client) == (

@@ -77,7 +77,7 @@ def test_async_langgraph_interrupts_for_confirmation_and_runs_the_tool_on_approv
     assert len(shop.side_effects) == 1
 
 
-def test_langgraph_interrupts_for_each_of_two_questions_of_a_handler(
+def test_langgraph_interrupts_for_each_question_when_a_handler_asks_two(
     registry: Registry, shop: Shop
 ) -> None:
     agent = make_agent(
@@ -191,7 +191,7 @@ def test_langgraph_checkpoint_resumed_twice_runs_the_approved_call_once(
     assert shop.side_effects == ["refunded A-1 None"]
 
 
-def test_langgraph_answer_approves_only_one_of_two_equal_tool_calls(
+def test_langgraph_answer_approves_only_one_call_when_two_tool_calls_are_equal(
     registry: Registry, shop: Shop
 ) -> None:
     agent = make_agent(registry, tool_calls(REFUND, REFUND), saver=InMemorySaver())

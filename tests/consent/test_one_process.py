@@ -54,7 +54,7 @@ def run_application(shop: Shop, name: str) -> Iterator[str]:
         process.communicate()
 
 
-def test_asgi_application_of_one_process_elicits_confirmation_in_a_session(
+def test_single_process_asgi_application_elicits_confirmation_in_a_session(
     shop: Shop,
 ) -> None:
     with run_application(shop, "one_process:app") as url:

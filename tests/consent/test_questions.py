@@ -211,7 +211,7 @@ def test_confirmation_message_escapes_control_and_invisible_characters() -> None
         escape_message("\u200b" * 2000)
 
 
-async def test_questions_of_a_new_call_have_no_waiting_time_and_none_pending() -> None:
+async def test_new_call_questions_have_no_waiting_time_and_none_pending() -> None:
     unused: Any = None
     loop = asyncio.get_running_loop()
     pending_questions = Questions(unused, unused, unused, None, {}, loop)
@@ -315,7 +315,7 @@ def test_unanswered_confirmation_times_out_and_is_recorded_without_action(
     ]
 
 
-def test_tool_timeout_excludes_the_time_of_waiting_for_users_answers(
+def test_tool_timeout_excludes_the_waiting_time_for_users_answers(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each answer arrives after the deadline that the call had before the question."""
@@ -346,7 +346,7 @@ def test_tool_timeout_excludes_the_time_of_waiting_for_users_answers(
     assert response.result == "booked Monday 2 inside"
 
 
-def test_mcp_server_with_several_processes_requires_a_state_key_of_32_bytes(
+def test_mcp_server_with_several_processes_requires_a_32_byte_state_key(
     registry: Registry, shop: Shop
 ) -> None:
     """A server with one process needs no key."""

@@ -108,7 +108,7 @@ def test_stateless_mcp_call_with_unwritable_ledger_is_refused_without_question(
 
 
 @pytest.mark.slow
-def test_approval_ledger_records_each_answer_of_a_stateless_mcp_call(
+def test_approval_ledger_records_each_stateless_mcp_call_answer(
     shop: Shop,
 ) -> None:
     with shop.connect_stateless("stdio") as client:

@@ -124,7 +124,7 @@ def test_generated_cli_help_states_which_commands_require_confirmation(
 
 
 @pytest.mark.slow
-def test_generated_cli_asks_for_each_field_of_a_handlers_form(shop: Shop) -> None:
+def test_generated_cli_asks_for_each_handler_form_field(shop: Shop) -> None:
     with start_command(shop, "book", "--day", "Monday") as terminal:
         terminal.read_until("seats (a number): ")
         terminal.type("many\n")
@@ -152,7 +152,7 @@ def test_generated_cli_asks_for_each_field_of_a_handlers_form(shop: Shop) -> Non
         ),
     ],
 )
-def test_terminal_prompt_of_a_form_field_describes_its_type(
+def test_form_field_terminal_prompt_describes_the_field_type(
     monkeypatch: pytest.MonkeyPatch,
     schema: dict[str, Any],
     prompt: str,

@@ -25,7 +25,7 @@ from toolcast_runtime.core.safe_file import load_secret, read_regular_file
 TOOL = Tool("a", "", "", {"inputSchema": {}})
 
 
-def test_source_does_not_affect_equality_and_representation_of_a_tool() -> None:
+def test_source_does_not_affect_tool_equality_and_representation() -> None:
     assert replace(TOOL, source="{}") == TOOL
     assert "source" not in repr(TOOL)
 

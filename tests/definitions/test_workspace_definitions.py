@@ -51,7 +51,7 @@ def read_shared_definitions(project: Project, tool: str) -> dict[str, Any]:
     return definitions
 
 
-def test_tools_of_two_toolsets_get_the_definitions_they_use_of_one_definitions_yaml(
+def test_tools_in_two_toolsets_get_the_definitions_they_use_from_one_definitions_yaml(
     shops: Project,
 ) -> None:
     shops.generate()
@@ -70,7 +70,7 @@ def test_tools_of_two_toolsets_get_the_definitions_they_use_of_one_definitions_y
 
 
 @pytest.mark.slow
-def test_generate_and_watch_detect_an_edit_of_the_projects_definitions_yaml(
+def test_generate_and_watch_detect_a_project_definitions_yaml_edit(
     shops: Project,
 ) -> None:
     shops.generate()

@@ -188,7 +188,7 @@ async def test_proxied_call_error_has_structured_content_only_if_schema_matches(
 @pytest.mark.parametrize(
     "value", [{}, {"code": None}, [], [1, None], "LIMIT", 0, 1.5, False]
 )
-async def test_structured_content_of_a_proxied_error_has_any_type_in_newest_mcp(
+async def test_proxied_error_structured_content_has_any_type_in_newest_mcp(
     make_registry: Make, value: Any, content: list[Any]
 ) -> None:
     response = await answer(

@@ -74,7 +74,7 @@ def read_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     ]
 
 
-def test_every_state_of_a_server_connection_is_reachable_and_can_be_closed() -> None:
+def test_every_server_connection_state_is_reachable_and_can_be_closed() -> None:
     """Each state can fail, too; closing returns to the state `NEW`."""
     assert {state for state, _ in TRANSITIONS} == set(TRANSITIONS.values()) == {*State}
     for state in State:
@@ -263,7 +263,7 @@ HTTP_ERRORS = {
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
 @pytest.mark.parametrize(("reply", "expected"), HTTP_ERRORS.values(), ids=HTTP_ERRORS)
-async def test_http_error_of_external_server_is_returned_and_logged_once(
+async def test_external_server_http_error_is_returned_and_logged_once(
     start_upstream: Start,
     proxy: Make,
     reply: Reply,
@@ -361,7 +361,7 @@ async def test_external_server_token_refused_on_connection_is_reported_to_caller
 
 
 @pytest.mark.parametrize("content", ["token", "\ufefftoken", " token\r\n", "token\n\n"])
-async def test_token_file_of_external_server_is_read_without_spaces_and_bom(
+async def test_external_server_token_file_is_read_without_spaces_and_bom(
     start_upstream: Start,
     proxy: Make,
     content: str,
@@ -414,7 +414,7 @@ async def test_invalid_header_for_external_server_is_logged_without_its_value(
 
 
 @pytest.mark.parametrize("content", [None, "", "   \n", "x" * 100_000])
-async def test_unreadable_token_file_of_external_server_is_named_in_the_log(
+async def test_unreadable_external_server_token_file_is_named_in_the_log(
     start_upstream: Start,
     proxy: Make,
     content: str | None,

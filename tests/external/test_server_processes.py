@@ -55,7 +55,7 @@ TERM, KILL = signal.SIGTERM, signal.SIGKILL
         (FakeProcess(99.0), [(2.0, TERM), (3.0, KILL), (4.0, KILL)]),
     ],
 )
-async def test_stop_of_external_server_closes_stdin_then_terminates_then_kills(
+async def test_external_server_stop_closes_stdin_then_terminates_then_kills(
     monkeypatch: pytest.MonkeyPatch, process: FakeProcess, signals: list[Any]
 ) -> None:
     """The process has two seconds after its stdin is closed and one after each signal."""

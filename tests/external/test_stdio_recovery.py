@@ -54,7 +54,7 @@ FREEZES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("how", "mode"), FREEZES.items(), ids=FREEZES)
-async def test_stdio_server_is_restarted_after_each_kind_of_hang(
+async def test_stdio_server_is_restarted_after_each_hang_kind(
     open_tools: Open,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -108,7 +108,7 @@ def read_raw_list(command: list[str], folder: Path, version: str) -> list[Any] |
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_tools_list_of_an_imported_server_equals_that_of_the_original(
+def test_imported_server_tools_list_equals_the_original_server_tools_list(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FIRECRAWL_API_KEY", "none")

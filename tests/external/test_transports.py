@@ -163,7 +163,7 @@ async def test_mcp_message_above_the_size_limit_ends_the_stdio_connection(
         (499, ANSWER, True, 1, 0),
     ],
 )
-async def test_mcp_notifications_are_dropped_below_half_of_the_message_burst(
+async def test_mcp_notifications_are_dropped_below_half_the_message_burst(
     clock: FakeClock,
     remaining: int,
     line: bytes,
@@ -181,7 +181,7 @@ async def test_mcp_notifications_are_dropped_below_half_of_the_message_burst(
     assert remaining - limiter._remaining == pytest.approx(cost)
 
 
-async def test_last_2000_bytes_of_external_server_stderr_are_stored(
+async def test_last_2000_external_server_stderr_bytes_are_stored(
     clock: FakeClock,
 ) -> None:
     process_exit = ProcessExit(lambda: None)
@@ -191,7 +191,7 @@ async def test_last_2000_bytes_of_external_server_stderr_are_stored(
     assert clock.sleeps == [0.01] * 3
 
 
-def test_second_exit_reason_of_external_server_process_is_ignored() -> None:
+def test_external_server_process_second_exit_reason_is_ignored() -> None:
     calls: list[int] = []
     process_exit = ProcessExit(lambda: calls.append(1))
     for reason in ("first", "second"):
@@ -281,7 +281,7 @@ async def test_http_client_refuses_compressed_responses_and_maps_timeouts_to_504
         await read_response(httpx2.ConnectError("no"))
 
 
-async def test_http_client_of_external_servers_ignores_proxies(
+async def test_external_server_http_client_ignores_proxies(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It allows 50 connections."""
@@ -304,7 +304,7 @@ async def test_http_client_of_external_servers_ignores_proxies(
     assert arguments["timeout"] == httpx2.Timeout(10.0, read=300.0)
 
 
-async def test_reconnect_delay_of_a_server_doubles_until_a_connection_lasts_30_seconds(
+async def test_server_reconnect_delay_doubles_until_a_connection_lasts_30_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = FakeClock()

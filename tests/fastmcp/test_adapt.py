@@ -93,7 +93,7 @@ def test_adapt_calls_the_recorded_function(
     assert handler(**arguments) == result
 
 
-def test_adapt_keeps_the_signature_and_the_module_of_the_handler() -> None:
+def test_adapt_keeps_the_handler_signature_and_module() -> None:
     @adapt(register_math)
     def handler(**arguments: Any) -> Any: ...
 
@@ -156,7 +156,7 @@ def test_adapt_lifespan_reports_a_server_without_one() -> None:
 @pytest.mark.parametrize(
     ("library", "context"), [("mcp", SdkContext), ("fastmcp", FastMcpContext)]
 )
-def test_check_knows_the_members_of_the_context(
+def test_check_knows_the_context_members(
     library: str, context: type[SdkContext]
 ) -> None:
     """The members that `check` accepts are those of the runtime's objects."""
@@ -198,7 +198,7 @@ def test_unsupported_uses_are_found(parameters: str, body: str, use: str) -> Non
     assert [message.startswith(use) for message in found] == ([True] if use else [])
 
 
-async def test_a_factory_is_called_outside_of_the_event_loop() -> None:
+async def test_a_factory_is_called_outside_the_event_loop() -> None:
     """Factories may run an event loop of their own, or be coroutine functions."""
 
     async def load() -> str:

@@ -17,7 +17,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("library", ["fastmcp", "mcp"])
-def test_functions_give_the_answers_of_their_own_server(library: str) -> None:
+def test_functions_give_the_same_answers_as_their_own_server(library: str) -> None:
     """Tools, resources, prompts, Context, log messages, questions; both eras."""
     paths = os.pathsep.join([str(ROOT), str(ROOT / "runtime")])
     ended = subprocess.run(

@@ -25,9 +25,7 @@ pytestmark = pytest.mark.servers
 
 @pytest.mark.timeout(200)
 @pytest.mark.parametrize("name", OLDER_LIBRARIES)
-def test_lists_of_older_libraries_are_imported_with_stubs(
-    name: str, tmp_path: Path
-) -> None:
+def test_older_library_lists_are_imported_with_stubs(name: str, tmp_path: Path) -> None:
     if not is_installed(name):
         pytest.skip("not set up: make test-servers")
     package, title, count = SHOPS[name]

@@ -28,7 +28,7 @@ async def contexts(tmp_path: Path) -> AsyncIterator[tuple[Any, Any]]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", MODES)
-async def test_pydantic_values_give_the_results_of_the_sdk(
+async def test_pydantic_values_give_the_same_results_as_the_sdk(
     functions: tuple[Any, Any], mode: Mode
 ) -> None:
     answers = Answers(mode)
@@ -39,7 +39,7 @@ async def test_pydantic_values_give_the_results_of_the_sdk(
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("mode", MODES)
-async def test_adapted_functions_give_the_answers_of_the_sdk(
+async def test_adapted_functions_give_the_same_answers_as_the_sdk(
     contexts: tuple[Any, Any], mode: Mode
 ) -> None:
     """Tools with a Context and media, resources, prompts, log messages and progress."""
@@ -56,7 +56,7 @@ async def test_adapted_functions_give_the_answers_of_the_sdk(
     [("accept", "True none"), ("decline", "decline"), ("cancel", "cancel")],
 )
 @pytest.mark.parametrize("mode", MODES)
-async def test_elicit_returns_the_action_of_the_user(
+async def test_elicit_returns_the_user_action(
     contexts: tuple[Any, Any], mode: Mode, action: str, text: str
 ) -> None:
     """Also over the stateless version, where the SDK itself cannot ask."""
@@ -64,14 +64,14 @@ async def test_elicit_returns_the_action_of_the_user(
     assert answer["content"][0]["text"] == text
 
 
-async def test_other_members_of_a_context_are_named(contexts: tuple[Any, Any]) -> None:
+async def test_other_context_members_are_named(contexts: tuple[Any, Any]) -> None:
     async with Client(contexts[1]) as client:
         result: Any = await client.call_tool("unsupported", {})
     assert result.is_error
     assert "`Context.sample` is not available here" in result.content[0].text
 
 
-async def test_messages_of_the_library_s_errors_reach_the_caller(
+async def test_library_error_messages_reach_the_caller(
     contexts: tuple[Any, Any],
 ) -> None:
     async with Client(contexts[1]) as client:

@@ -184,7 +184,7 @@ def is_valid(schema: Any, value: Any) -> bool:
 
 @limit_examples(200)
 @given(st.lists(TYPES, min_size=1, max_size=3), st.data())
-def test_values_of_the_annotated_types_match_the_schema(
+def test_annotated_type_values_match_the_schema(
     annotations: list[Typed], data: Any
 ) -> None:
     function = make_function([annotation.text for annotation in annotations])

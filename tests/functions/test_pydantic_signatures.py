@@ -307,7 +307,7 @@ def normalize(schema: Any) -> Any:
 
 
 @pytest.mark.parametrize("signature", SIGNATURES.splitlines())
-def test_schema_of_the_signature_equals_pydantics_schema(signature: str) -> None:
+def test_signature_schema_equals_pydantics_schema(signature: str) -> None:
     tool, expected = load(signature)
     assert normalize(tool.parameters) == normalize(expected), json.dumps(
         tool.parameters

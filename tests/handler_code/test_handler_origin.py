@@ -331,7 +331,7 @@ def test_ambiguous_imports_end_in_bounded_time(code: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("aliases", "is_rejected"), [(12, False), (13, True)])
-def test_returned_chain_of_aliases_is_followed_for_30_steps(
+def test_returned_alias_chain_is_followed_for_30_steps(
     aliases: int, is_rejected: bool, tmp_path: Path
 ) -> None:
     chain = "".join(f"alias{n} = alias{n - 1}\n" for n in range(1, aliases))

@@ -69,7 +69,7 @@ def test_mounted_asgi_app_checks_host_header_and_bearer_token(prefix: str) -> No
 
 
 @pytest.mark.usefixtures("environment")
-def test_asgi_lifespan_of_the_mcp_app_can_run_again_in_new_event_loops() -> None:
+def test_mcp_app_asgi_lifespan_can_run_again_in_new_event_loops() -> None:
     """Adapters for serverless platforms run one lifespan and loop for each request."""
     path, variable = CLIENTS[0]
 

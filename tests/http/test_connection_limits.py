@@ -39,7 +39,7 @@ def test_http_connection_limits_depend_on_the_file_descriptor_limit(
     assert connections.get_admission_limit() == admission_limit
 
 
-async def test_unadmitted_connections_over_a_quarter_of_the_limit_close_after_response(
+async def test_unadmitted_connections_over_limit_divided_by_four_close_after_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A connection is admitted when the token of its request is valid."""

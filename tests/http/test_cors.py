@@ -81,7 +81,7 @@ async def list_tools(
 
 
 @pytest.mark.parametrize("origin", [PAGE, EXTENSION, "null", LOCAL])
-async def test_cors_preflight_of_allowed_origin_needs_no_token_but_its_request_does(
+async def test_allowed_origin_cors_preflight_needs_no_token_but_its_request_does(
     tmp_path: Path, origin: str
 ) -> None:
     async with make_client(tmp_path, token="t-123456789012") as client:

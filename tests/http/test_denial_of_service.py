@@ -150,7 +150,7 @@ def test_http_connection_with_incomplete_head_is_closed_after_head_timeout(
 
 
 @pytest.mark.timeout(180)
-def test_health_endpoint_responds_during_floods_of_bad_tokens_and_large_bodies(
+def test_health_endpoint_responds_during_bad_token_and_large_body_floods(
     server: Server,
 ) -> None:
     """The bodies exceed the size limit or are slow to validate."""
@@ -190,7 +190,7 @@ CHUNK_FLOODS = {
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("case", CHUNK_FLOODS)
-def test_health_endpoint_responds_during_floods_of_one_byte_body_chunks(
+def test_health_endpoint_responds_during_one_byte_body_chunk_floods(
     server: Server, case: str
 ) -> None:
     """Tiny chunks cost as much work as a long body."""

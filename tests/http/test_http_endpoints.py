@@ -38,7 +38,7 @@ def get_token(client: str) -> str:
 @pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
 @pytest.mark.parametrize("slash", ["", "/"])
 @pytest.mark.parametrize("client", ENDPOINTS)
-def test_tools_list_at_a_client_path_returns_the_tools_of_that_client(
+def test_tools_list_at_a_client_path_returns_that_clients_tools(
     server: Server, client: str, slash: str, modern: bool
 ) -> None:
     """The path may end with a slash."""
@@ -50,7 +50,7 @@ def test_tools_list_at_a_client_path_returns_the_tools_of_that_client(
 
 @pytest.mark.parametrize("owner", [*ENDPOINTS, "admin"])
 @pytest.mark.parametrize("client", ENDPOINTS)
-def test_bearer_token_of_one_client_endpoint_is_refused_at_others(
+def test_client_endpoint_bearer_token_is_refused_at_other_client_endpoints(
     server: Server, client: str, owner: str
 ) -> None:
     token = TOKENS["KIRISHIMA_ADMIN_TOKEN"] if owner == "admin" else get_token(owner)
@@ -94,7 +94,7 @@ def test_authorization_scheme_bearer_is_case_insensitive(server: Server) -> None
     assert server.send("/mcp/", b"{}", headers).status != 401
 
 
-def test_admin_tool_listing_of_all_clients_requires_the_admin_token(
+def test_admin_tool_listing_for_all_clients_requires_the_admin_token(
     server: Server,
 ) -> None:
     for token in (None, *(get_token(client) for client in ENDPOINTS)):

@@ -59,7 +59,7 @@ def send_body(
     return server.send(path, body, headers)
 
 
-def test_access_log_line_of_a_tool_call_is_written_only_for_error_statuses(
+def test_tool_call_access_log_line_is_written_only_for_error_statuses(
     server: Server,
 ) -> None:
     """Each call has a log line of its own; a request with status 200 adds none."""
@@ -182,7 +182,7 @@ def test_brackets_in_json_strings_do_not_count_as_body_nesting(server: Server) -
 @pytest.mark.parametrize(
     "name", ["m4rk3r", "", "../m4rk3r", "memory\u0000", "x" * 10_000]
 )
-def test_call_of_unknown_tool_is_an_error_with_its_name(
+def test_unknown_tool_call_is_an_error_with_the_tool_name(
     server: Server, path: str, modern: bool, name: str
 ) -> None:
     body, headers = rpc("tools/call", {"name": name, "arguments": {}}, modern=modern)

@@ -67,7 +67,7 @@ _TEXT = "a" * 10_001
         (SimpleNamespace(text="a"), False),
     ],
 )
-async def test_large_tool_arguments_wait_for_a_turn_of_the_event_loop(
+async def test_large_tool_arguments_wait_for_an_event_loop_turn(
     value: Any, is_large: bool
 ) -> None:
     """Large means more than 10,000 characters or 250 values."""
@@ -77,7 +77,7 @@ async def test_large_tool_arguments_wait_for_a_turn_of_the_event_loop(
 
 
 @pytest.mark.parametrize(("characters", "is_large"), [(100_000, 0), (100_001, 1)])
-async def test_tool_results_over_100000_characters_wait_for_a_turn_of_the_event_loop(
+async def test_tool_results_over_100000_characters_wait_for_an_event_loop_turn(
     characters: int, is_large: int
 ) -> None:
     turns = CountingTurns()

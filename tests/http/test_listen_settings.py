@@ -154,7 +154,7 @@ def test_oauth_issuer_without_environment_variables_is_empty() -> None:
     assert (issuer.issuer, issuer.public_url, issuer.hosts) == ("", "", ())
 
 
-def test_oauth_scope_grants_access_to_the_endpoints_of_its_clients() -> None:
+def test_oauth_scope_grants_access_to_its_client_endpoints() -> None:
     """Endpoints without a client accept any scope."""
     issuer, _ = Issuer.from_environment(
         OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), ISSUER_ENVIRONMENT

@@ -257,7 +257,7 @@ async def test_expect_continue_header_is_answered_before_the_body_is_sent() -> N
             assert (await reader.readuntil(b" abc")).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_head_of_streamed_http_response_is_sent_before_its_body() -> None:
+async def test_streamed_http_response_head_is_sent_before_its_body() -> None:
     may_continue = asyncio.Event()
 
     async def streaming(scope: Any, receive: Any, send: Any) -> None:

@@ -203,7 +203,7 @@ def call(client: TestClient, caller: str, name: str, **arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize("caller", LISTS)
-def test_client_of_a_shared_server_lists_tools_of_all_toolsets_that_allow_it(
+def test_shared_server_client_lists_tools_from_all_toolsets_that_allow_it(
     client: TestClient, server: McpServer, caller: str
 ) -> None:
     listed = request(client, caller, "tools/list")["result"]["tools"]
@@ -227,7 +227,7 @@ def test_shared_server_runs_a_call_in_the_toolset_that_defines_the_tool(
             assert answer == f"Unknown tool: {name}"
 
 
-def test_shared_server_applies_the_validation_and_ledger_of_each_toolset(
+def test_shared_server_applies_each_toolset_validation_and_ledger(
     client: TestClient, project: Project
 ) -> None:
     """Former names of a renamed tool work, too."""
@@ -240,7 +240,7 @@ def test_shared_server_applies_the_validation_and_ledger_of_each_toolset(
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("owner", [*LISTS, "admin"])
 @pytest.mark.parametrize("caller", LISTS)
-def test_shared_server_token_is_valid_only_at_the_path_of_its_client(
+def test_shared_server_token_is_valid_only_at_its_client_path(
     client: TestClient, caller: str, owner: str
 ) -> None:
     answer = request(client, caller, "tools/list", token=f"{owner}-token")
@@ -301,7 +301,7 @@ def test_shared_server_describes_all_toolsets_in_initialize_and_admin_list(
     } == LISTS
 
 
-def test_shared_server_enters_the_lifespan_of_each_toolset_once_per_start(
+def test_shared_server_enters_each_toolset_lifespan_once_per_start(
     client: TestClient,
 ) -> None:
     for toolset in ("notes", "plans"):
@@ -310,7 +310,7 @@ def test_shared_server_enters_the_lifespan_of_each_toolset_once_per_start(
 
 
 @pytest.mark.slow
-def test_generated_module_of_a_shared_server_serves_stdio_and_prints_usage(
+def test_shared_server_generated_module_serves_stdio_and_prints_usage(
     project: Project,
 ) -> None:
     result = request_tools_list(
@@ -324,7 +324,7 @@ def test_generated_module_of_a_shared_server_serves_stdio_and_prints_usage(
 
 
 @pytest.mark.parametrize("missing_tools", [0, 1])
-def test_snapshot_test_of_a_shared_server_fails_if_a_tool_is_missing(
+def test_shared_server_snapshot_test_fails_if_a_tool_is_missing(
     server: McpServer, monkeypatch: pytest.MonkeyPatch, missing_tools: int
 ) -> None:
     def listed(command: list[str], root: Path, revision: str) -> bytes:
@@ -348,7 +348,7 @@ def test_snapshot_test_of_a_shared_server_fails_if_a_tool_is_missing(
 
 
 @pytest.mark.slow
-def test_check_preflight_reports_missing_token_variables_of_a_shared_server(
+def test_check_preflight_reports_missing_shared_server_token_variables(
     project: Project,
 ) -> None:
     output = project.toolcast("check", "--preflight").stderr
@@ -359,7 +359,7 @@ def test_check_preflight_reports_missing_token_variables_of_a_shared_server(
     assert "DESK_TOKEN_PLANNER" in output
 
 
-def test_unknown_client_of_a_shared_server_cannot_list_or_call_tools(
+def test_unknown_shared_server_client_cannot_list_or_call_tools(
     server: McpServer,
 ) -> None:
     with pytest.raises(LookupError, match="stranger"):

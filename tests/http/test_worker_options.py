@@ -54,7 +54,7 @@ def build_worker(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
         ({"workers": 2, "replica": True}, True),
     ],
 )
-def test_http_worker_app_is_one_of_several_with_options_workers_or_replica(
+def test_http_worker_app_is_among_several_with_options_workers_or_replica(
     used: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
     options: dict[str, Any],

@@ -24,7 +24,7 @@ def review(item: str, tone: str = "plain") -> str:
 # Servers are started a dozen times.
 @pytest.mark.timeout(300)
 @pytest.mark.slow
-def test_verify_python_compares_contents_of_resources_and_prompts(
+def test_verify_python_compares_resource_and_prompt_contents(
     tmp_path: Path,
 ) -> None:
     shutil.copytree(SERVERS / "sdk_shop", tmp_path / "sdk_shop")

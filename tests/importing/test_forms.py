@@ -249,7 +249,7 @@ def test_import_skips_built_in_provider_tools_with_a_note_each() -> None:
         ),
     ],
 )
-def test_import_of_a_list_without_importable_tools_is_an_error(
+def test_importing_a_list_without_importable_tools_is_an_error(
     value: Any, message: str
 ) -> None:
     with pytest.raises(ListingError, match=re.escape(message)):
@@ -338,7 +338,7 @@ def test_schema_difference_between_import_sources_is_a_conflict(
         assert (conflict.location, conflict.kind) == (location, kind)
 
 
-def test_values_in_import_conflicts_of_titles_and_annotations_are_escaped() -> None:
+def test_values_in_title_and_annotation_import_conflicts_are_escaped() -> None:
     first = parse_list(
         [{**TOOL, "title": "A\x1b[31m", "annotations": {"readOnlyHint": True}}]
     )

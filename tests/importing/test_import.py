@@ -135,7 +135,7 @@ def test_import_writes_readable_specs_and_settings(tmp_path: Path) -> None:
     )
 
 
-def test_import_uses_the_schema_folder_and_toolset_folder_of_the_workspace(
+def test_import_uses_the_workspace_schema_folder_and_toolset_folder(
     tmp_path: Path,
 ) -> None:
     schemas = tmp_path / "own"
@@ -266,7 +266,7 @@ def test_import_notes_that_prompts_in_a_list_file_are_not_imported(
         ([{**TOOL, "inputSchema": 3}], "find-visits"),
     ],
 )
-def test_import_of_a_list_without_valid_tools_creates_no_files(
+def test_importing_a_list_without_valid_tools_creates_no_files(
     tools: list[dict[str, Any]], message: str, tmp_path: Path
 ) -> None:
     name = write_list(tmp_path / "a.json", tools)

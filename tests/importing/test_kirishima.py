@@ -34,7 +34,7 @@ def conflicts(sources: list[ToolSource]) -> list[Conflict]:
     return list_conflicts(sources)
 
 
-def test_format_of_each_published_tool_list_is_detected(
+def test_each_published_tool_list_format_is_detected(
     sources: list[ToolSource],
 ) -> None:
     assert [(source.formats, len(source.listing.tools)) for source in sources] == [
@@ -149,7 +149,7 @@ def test_import_conflicts_stay_unresolved_without_a_preferred_source(
     assert list_unresolved_conflicts(conflicts, parse_preferences(["3"], sources)) == []
 
 
-def test_merge_of_tool_lists_uses_the_preferred_source_per_tool(
+def test_tool_list_merge_uses_the_preferred_source_per_tool(
     sources: list[ToolSource],
 ) -> None:
     preferences = parse_preferences(["mcp_tools.json", "memory=tools.json"], sources)
@@ -167,7 +167,7 @@ def test_merge_of_tool_lists_uses_the_preferred_source_per_tool(
     assert merged.find_tool("github_issue") == expected_issue
 
 
-def test_merge_of_tool_lists_copies_fields_absent_from_the_preferred_format(
+def test_tool_list_merge_copies_fields_absent_from_the_preferred_format(
     sources: list[ToolSource],
 ) -> None:
     """Tools that the preferred source does not list are skipped with a note."""

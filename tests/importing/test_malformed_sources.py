@@ -112,12 +112,12 @@ def test_malformed_tool_list_file_is_an_error_with_its_position(case: str) -> No
     assert time.process_time() - started < 5
 
 
-def test_byte_order_mark_of_a_tool_list_file_is_ignored() -> None:
+def test_tool_list_file_byte_order_mark_is_ignored() -> None:
     source = parse_source(b"\xef\xbb\xbf" + make_list("a"), "x.json")
     assert [tool["name"] for tool in source.listing.tools] == ["a"]
 
 
-def test_import_lists_at_most_twenty_problems_of_a_tool_list() -> None:
+def test_import_lists_at_most_twenty_tool_list_problems() -> None:
     """The last line has the number of the other problems."""
     with pytest.raises(ListingError) as error:
         parse_source(make_list(*(f"a b {n}" for n in range(1000))), "x.json")

@@ -30,7 +30,7 @@ def exit_merge(
     return raised.value.code, capsys.readouterr().err
 
 
-def test_report_of_import_conflicts_equals_the_expected_file(
+def test_import_conflict_report_equals_the_expected_file(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """`REGENERATE=1` writes the file; review its changes."""
@@ -83,7 +83,7 @@ def test_equal_import_sources_need_no_preference(
     assert capsys.readouterr().err == ""
 
 
-def test_merge_of_a_single_tool_list_returns_it_unchanged() -> None:
+def test_merging_a_single_tool_list_returns_it_unchanged() -> None:
     source = read_source("tools.json")
     assert merge_sources_or_exit([source], []) is source
 
@@ -100,7 +100,7 @@ def test_import_source_passed_twice_is_an_error(
     )
 
 
-def test_json_report_of_import_has_each_conflict_with_its_values(
+def test_import_json_report_has_each_conflict_with_its_values(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit) as raised:

@@ -169,7 +169,7 @@ def test_import_python_calls_a_server_factory_without_parameters(project: Path) 
     ],
 )
 @pytest.mark.rows(1)
-def test_import_python_of_an_untyped_package_passes_mypy(
+def test_import_python_from_an_untyped_package_passes_mypy(
     tmp_path: Path, folder: str, marker: str, is_untyped: bool
 ) -> None:
     """`mypy --strict` reports imports of installed packages without `py.typed`."""
@@ -212,7 +212,7 @@ def test_import_python_of_an_untyped_package_passes_mypy(
         ("print('text')\nimport os\nos._exit(4)", "shop_module", "cannot be described"),
     ],
 )
-def test_import_python_of_a_module_without_exactly_one_server_is_an_error(
+def test_import_python_reports_an_error_for_a_module_without_exactly_one_server(
     tmp_path: Path, text: str, reference: str, message: str
 ) -> None:
     (tmp_path / "shop_module.py").write_text(text, "utf-8")
@@ -224,7 +224,7 @@ def test_import_python_of_a_module_without_exactly_one_server_is_an_error(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "streamable-http"])
-def test_import_python_of_a_module_that_runs_its_server_times_out(
+def test_import_python_times_out_for_a_module_that_runs_its_server(
     tmp_path: Path, transport: str
 ) -> None:
     lines = ["from mcp.server.mcpserver import MCPServer", "mcp = MCPServer('a')"]
@@ -331,7 +331,7 @@ def test_import_python_does_not_overwrite_edited_spec_fields(
         ("def review(item", "def review(thing", "no parameter `item`"),
     ],
 )
-def test_toolcast_check_compares_signatures_of_adapted_functions(
+def test_toolcast_check_compares_adapted_function_signatures(
     imported_copy: Path, old: str, new: str, message: str
 ) -> None:
     path = imported_copy / "sdk_shop/server.py"
@@ -352,7 +352,7 @@ def test_toolcast_check_compares_signatures_of_adapted_functions(
         ("sdk_shop.catalog:register_catalog.find", "other.lib:x", ""),
     ],
 )
-def test_toolcast_check_reports_a_missing_source_of_an_adapter(
+def test_toolcast_check_reports_a_missing_adapter_source(
     imported_copy: Path, old: str, new: str, message: str
 ) -> None:
     """The `source` of `@adapt` must exist, except in other distributions."""

@@ -57,14 +57,14 @@ def test_imported_tools_with_similar_names_have_distinct_spec_files(
     assert "files up to date" in run_toolcast(tmp_path, "check")
 
 
-def test_second_import_of_similar_names_changes_no_files(tmp_path: Path) -> None:
+def test_importing_similar_names_a_second_time_changes_no_files(tmp_path: Path) -> None:
     import_names(tmp_path, *NAMES)
     before = read_files(tmp_path)
     assert "0 new tools, 0 changed, 6 unchanged" in import_names(tmp_path, *NAMES)
     assert read_files(tmp_path) == before
 
 
-def test_spec_file_names_do_not_depend_on_the_order_of_the_imported_list(
+def test_spec_file_names_do_not_depend_on_the_imported_list_order(
     tmp_path: Path,
 ) -> None:
     import_names(tmp_path, *reversed(NAMES))
@@ -94,7 +94,7 @@ def test_imported_or_removed_tool_does_not_change_other_spec_file_names(
     assert "0 changed, 1 unchanged" in import_names(tmp_path, "get_user")
 
 
-def test_import_refuses_a_tool_that_would_overwrite_the_spec_of_another(
+def test_import_refuses_a_tool_that_would_overwrite_another_tools_spec(
     tmp_path: Path,
 ) -> None:
     """A malicious server can list a name that equals the file name of another tool."""
@@ -147,7 +147,7 @@ def test_generated_server_offers_imported_tools_with_similar_names(
 
 
 @pytest.mark.parametrize("name", ["-rf", "-", "--help", "-x.y", "--"])
-def test_spec_file_of_a_tool_name_with_a_leading_dash_gets_a_prefix(
+def test_spec_file_gets_a_prefix_if_the_tool_name_has_a_leading_dash(
     name: str, tmp_path: Path
 ) -> None:
     """Otherwise `rm *` in the folder reads the file's name as an option."""

@@ -44,7 +44,7 @@ def append_text(root: Path, file: str | Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("clients", DENY.values(), ids=DENY)
-def test_import_preserves_client_deny_list_entry_of_an_absent_tool(
+def test_import_preserves_absent_tool_client_deny_list_entry(
     clients: str, tmp_path: Path
 ) -> None:
     """A denied tool that a server lists again is still not offered."""
@@ -78,7 +78,7 @@ def test_import_preserves_client_deny_list_entry_of_an_absent_tool(
         "- {tool: c, target: snapshots, reason: X.}\n  - {tool: a_b, target: snapshots, reason: Y.}",
     ],
 )
-def test_import_preserves_target_exclusion_of_an_absent_tool(
+def test_import_preserves_absent_tool_target_exclusion(
     entry: str, tmp_path: Path
 ) -> None:
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
@@ -255,7 +255,7 @@ def test_import_updates_an_imported_spec_to_which_a_handler_was_added(
     assert load_tools(tmp_path)["pay"] == make_pay_tool("optional")
 
 
-def test_import_force_reports_the_confirm_field_of_a_removed_tool(
+def test_import_force_reports_the_removed_tool_confirm_field(
     tmp_path: Path,
 ) -> None:
     import_list(tmp_path, [make_pay_tool(), *OTHERS])

@@ -51,7 +51,7 @@ EXPECTED: dict[str, tuple[list[str], list[str]]] = {
 }
 
 
-def test_import_of_each_public_tool_list_has_the_expected_result() -> None:
+def test_each_public_tool_list_import_has_the_expected_result() -> None:
     assert {path.stem for path in LISTS.glob("*.json")} == EXPECTED.keys()
 
 

@@ -106,7 +106,7 @@ NULL_RESULTS: list[Any] = [
 
 
 @pytest.mark.parametrize("send", ["both", "structured"])
-def test_mcp_sdk_client_receives_schemas_and_null_results_of_imported_tools(
+def test_mcp_sdk_client_receives_imported_tool_schemas_and_null_results(
     send: str, tmp_path: Path
 ) -> None:
     find_tools = [

@@ -64,7 +64,7 @@ def test_repeated_import_reproduces_added_changed_and_removed_tool_members(
 
 
 @pytest.mark.parametrize("folder", sorted(HISTORIES.glob("*/old.json")))
-def test_repeated_import_reproduces_upgrade_and_downgrade_of_a_server(
+def test_repeated_import_reproduces_server_upgrade_and_downgrade(
     folder: Path, tmp_path: Path
 ) -> None:
     """Definitions equal the list after an upgrade and a downgrade."""
@@ -176,7 +176,7 @@ def test_second_import_removes_an_edited_spec_only_with_force(tmp_path: Path) ->
         ),
     ],
 )
-def test_import_of_an_incomplete_list_removes_no_tools(
+def test_importing_an_incomplete_list_removes_no_tools(
     newer: Mapping[str, Any], reason: str, is_forced_by_option: bool, tmp_path: Path
 ) -> None:
     """`--force` removes them only if the list is complete but short."""
@@ -200,7 +200,7 @@ def test_import_removes_absent_tools_from_client_allow_lists(tmp_path: Path) -> 
     assert "allow: [c]" in toolset.read_text()
 
 
-def test_import_that_removes_replacement_of_a_deprecated_tool_is_an_error(
+def test_import_that_removes_a_deprecated_tool_replacement_is_an_error(
     tmp_path: Path,
 ) -> None:
     """A `deprecated.replacement` must exist, so no file is written."""

@@ -67,7 +67,7 @@ def dump_like_version_1() -> dict[str, Any]:
     ],
     ids=["all", "without nulls", "JSON", "response", "version 1"],
 )
-def test_model_dump_of_mcp_sdk_tools_is_imported_as_the_original_list(
+def test_mcp_sdk_tools_model_dump_is_imported_as_the_original_list(
     body: dict[str, Any],
 ) -> None:
     source = parse_source(json.dumps(body).encode(), "list.json")
@@ -88,7 +88,7 @@ def test_anthropic_tool_lists_are_not_read_as_mcp_sdk_dumps() -> None:
 @pytest.mark.parametrize(
     "tool", PROTOCOL_TOOLS[:-1], ids=lambda tool: str(tool["name"])
 )
-def test_members_of_mcp_sdk_dumps_become_spec_fields(
+def test_mcp_sdk_dump_members_become_spec_fields(
     tool: dict[str, Any], tmp_path: Path
 ) -> None:
     dumped = mcp_types.Tool.model_validate(tool).model_dump()

@@ -49,14 +49,14 @@ def test_mcp_tools_are_imported_from_every_known_list_key(value: Any) -> None:
         [{**TOOL, "clients": ["a", "b"]}, {"name": "c", "parameters": {}}],
     ],
 )
-def test_clients_member_of_an_imported_tool_becomes_a_spec_field(value: Any) -> None:
+def test_imported_tool_clients_member_becomes_a_spec_field(value: Any) -> None:
     source = parse_list(value)
     assert source.fields["add"] == {"clients": ["a", "b"]}
     assert source.listing.tools[0] == TOOL
 
 
 @pytest.mark.parametrize("clients", ["a", {"a": 1}, [1], None])
-def test_clients_member_that_is_not_a_list_of_names_is_imported_verbatim(
+def test_clients_member_that_is_not_a_name_list_is_imported_verbatim(
     clients: Any,
 ) -> None:
     source = parse_list([{**TOOL, "clients": clients}])
@@ -65,7 +65,7 @@ def test_clients_member_that_is_not_a_list_of_names_is_imported_verbatim(
 
 
 @pytest.mark.parametrize("library", ["mcp", "fastmcp"])
-def test_version_of_mcp_sdk_or_fastmcp_is_not_imported_as_server_version(
+def test_mcp_sdk_or_fastmcp_version_is_not_imported_as_server_version(
     library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def get_version(name: str) -> str:

@@ -58,7 +58,7 @@ def test_generated_server_lists_tools_without_handlers_and_fails_their_calls(
         assert "must be" in invalid["content"][0]["text"]
 
 
-def test_toolcast_call_reports_the_missing_handler_of_an_imported_tool(
+def test_toolcast_call_reports_an_imported_tools_missing_handler(
     project: Path,
 ) -> None:
     arguments = ["-m", "toolcast", "call", "git_status", "repo_path=."]
@@ -68,7 +68,7 @@ def test_toolcast_call_reports_the_missing_handler_of_an_imported_tool(
     assert (result.returncode, result.stderr) == (1, f"error: {ERROR}\n")
 
 
-def test_langchain_tool_reports_the_missing_handler_of_an_imported_tool(
+def test_langchain_tool_reports_an_imported_tools_missing_handler(
     project: Path,
 ) -> None:
     assert run_python(project, "-c", LANGCHAIN_CALL) == f"error {ERROR}\n"

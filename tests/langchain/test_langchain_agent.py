@@ -82,9 +82,7 @@ def test_langchain_agent_stores_a_memory_and_finds_it_by_a_later_tool_call(
     assert model.requests[1]["messages"][-1].content == messages[0].content
 
 
-def test_model_of_a_langchain_agent_receives_exactly_the_parameter_schemas_of_the_specs() -> (
-    None
-):
+def test_langchain_agent_model_receives_exactly_the_spec_parameter_schemas() -> None:
     model, _ = run_agent(iter([AIMessage("done")]))
 
     schemas = {
@@ -118,7 +116,7 @@ def test_model_of_a_langchain_agent_receives_exactly_the_parameter_schemas_of_th
         pytest.param({"action": "list", "limit": "5"}, "an integer", id="wrong type"),
     ],
 )
-def test_failed_tool_call_of_a_langchain_agent_sends_its_error_to_the_model(
+def test_failed_langchain_agent_tool_call_sends_its_error_to_the_model(
     arguments: dict[str, Any], error: str
 ) -> None:
     script = iter([tool_calls(("memory", arguments)), AIMessage("done")])
@@ -130,7 +128,7 @@ def test_failed_tool_call_of_a_langchain_agent_sends_its_error_to_the_model(
     assert model.requests[1]["messages"][-1].content == message.content
 
 
-def test_failed_call_of_a_langchain_agent_does_not_affect_a_valid_call_in_the_same_message() -> (
+def test_failed_langchain_agent_call_does_not_affect_a_valid_call_in_the_same_message() -> (
     None
 ):
     valid = {"action": "create", "memory": "The user drinks tea."}

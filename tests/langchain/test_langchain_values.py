@@ -135,7 +135,7 @@ def test_arguments_with_names_reserved_by_langchain_reach_the_handler_unchanged(
 
 
 @pytest.mark.parametrize("arguments", [{"foreign": "x"}, {"name": 3}])
-def test_input_schema_of_a_langchain_tool_refuses_arguments_that_its_spec_refuses(
+def test_langchain_tool_input_schema_refuses_arguments_that_its_spec_refuses(
     get_tool: Callable[[str], BaseTool], arguments: dict[str, Any]
 ) -> None:
     tool = get_tool("echo")
@@ -168,7 +168,7 @@ def test_langchain_tool_returns_a_tool_error_with_error_status_or_raises_it(
         strict.invoke({})
 
 
-def test_langchain_tool_message_omits_the_text_of_an_unexpected_handler_exception(
+def test_langchain_tool_message_omits_unexpected_handler_exception_text(
     get_tool: Callable[[str], BaseTool],
 ) -> None:
     message = invoke_in_tool_node(get_tool("breaks"), {})
@@ -197,7 +197,7 @@ def test_langchain_invoke_in_a_running_loop_uses_another_thread_with_the_same_co
     assert result["thread"] != "MainThread"
 
 
-def test_cancelled_ainvoke_of_a_langchain_tool_cancels_the_running_handler(
+def test_cancelled_langchain_tool_ainvoke_cancels_the_running_handler(
     get_tool: Callable[[str], BaseTool],
 ) -> None:
     async def wait_for_state(state: str) -> None:

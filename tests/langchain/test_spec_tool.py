@@ -74,7 +74,7 @@ def test_langchain_tool_returns_the_response_as_text_or_content_blocks(
     assert LangChainTools(registry).get("count").invoke({}) == expected
 
 
-def test_tool_exception_of_a_langchain_tool_describes_images_as_text(
+def test_langchain_tool_exception_describes_images_as_text(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def call_tool(*_: Any, **__: Any) -> ToolResponse:
@@ -97,7 +97,7 @@ def test_tool_excluded_from_langchain_is_unknown(registry: Registry) -> None:
             tools.get(name)
 
 
-def test_input_schema_of_a_langchain_tool_is_cached_and_validates_with_the_registry(
+def test_langchain_tool_input_schema_is_cached_and_validates_with_the_registry(
     registry: Registry,
 ) -> None:
     tool = LangChainTools(registry).get("count")
@@ -170,7 +170,7 @@ async def test_copied_runnable_with_a_langchain_tool_can_be_invoked(
 
 @pytest.mark.parametrize("deep", [False, True], ids=["shallow", "deep"])
 @pytest.mark.parametrize("name", ["plus", "count", "Add", "add "])
-def test_renamed_copy_of_a_langchain_tool_calls_the_same_tool(
+def test_renamed_langchain_tool_copy_calls_the_same_tool(
     tmp_path: Path, name: str, deep: bool
 ) -> None:
     """Agents rename the tools of several sources, so that no two names are equal."""
@@ -191,7 +191,7 @@ def test_deep_copied_langchain_tool_has_its_own_args_schema(tmp_path: Path) -> N
     assert float(found.invoke({"a": 1, "b": 2})) == 3
 
 
-def test_deep_copies_of_a_langchain_tool_can_be_called_from_threads(
+def test_langchain_tool_deep_copies_can_be_called_from_threads(
     tmp_path: Path,
 ) -> None:
     tool = _add(tmp_path)

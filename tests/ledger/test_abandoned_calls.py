@@ -31,7 +31,7 @@ def run_until_cancelled(seen: Events) -> None:
     seen.append(call.tool)
 
 
-async def test_timeout_of_a_tool_call_sets_cancelled_for_its_sync_handler(
+async def test_tool_call_timeout_sets_cancelled_for_its_sync_handler(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: Events = []
@@ -118,7 +118,7 @@ async def test_wait_for_abandoned_returns_when_the_abandoned_handlers_end(
     assert seen == ["began", "export"]
 
 
-def test_run_sync_interrupted_by_ctrl_c_waits_for_the_end_of_the_handler(
+def test_run_sync_interrupted_by_ctrl_c_waits_until_the_handler_ends(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: Events = []

@@ -37,7 +37,7 @@ async def test_tool_call_is_recorded_in_one_ledger_row(
     assert row["started"].endswith("+00:00")
 
 
-async def test_every_outcome_of_a_tool_call_is_recorded_in_the_ledger(
+async def test_every_tool_call_outcome_is_recorded_in_the_ledger(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     def broken() -> None:
@@ -119,7 +119,7 @@ async def test_ledger_records_identical_concurrent_calls_separately(
     assert {row["outcome"] for row in rows} == {"ok"}
 
 
-async def test_ledger_records_the_start_of_a_call_before_the_handler_runs(
+async def test_ledger_records_the_call_start_before_the_handler_runs(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: list[Any] = []

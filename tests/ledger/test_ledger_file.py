@@ -113,7 +113,7 @@ async def test_tool_call_is_refused_if_the_default_ledger_has_no_home_folder(
 
 
 @pytest.mark.slow
-def test_generated_tests_of_a_toolset_write_no_ledger(tmp_path: Path) -> None:
+def test_generated_toolset_tests_write_no_ledger(tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_LEDGER")}
     environment |= {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
     words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]

@@ -82,7 +82,7 @@ def make_ended_record(id: str, **more: Any) -> Record:
     )
 
 
-async def test_http_sink_posts_the_record_of_a_tool_call_after_its_end(
+async def test_http_sink_posts_the_tool_call_record_after_the_call_ends(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SINK_HOST", endpoint.url.removesuffix("/sync/tool"))
@@ -178,7 +178,7 @@ async def test_record_refused_with_http_422_stays_in_outbox_without_blocking_oth
     )
 
 
-async def test_full_outbox_of_the_http_sink_refuses_records(
+async def test_full_http_sink_outbox_refuses_records(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.status = 503
@@ -193,7 +193,7 @@ async def test_full_outbox_of_the_http_sink_refuses_records(
     await wait_until_async(lambda: endpoint.ids() == ["1", "2", "3"])
 
 
-async def test_http_sink_record_counted_twice_uses_one_place_of_the_outbox(
+async def test_http_sink_record_counted_twice_uses_one_outbox_place(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The thread can count a row between its commit and the end of `write`."""
@@ -267,7 +267,7 @@ asyncio.run(main())
 """
 
 
-async def test_killed_process_loses_no_record_of_the_http_sink(
+async def test_killed_process_loses_no_http_sink_record(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     outbox = tmp_path / "outbox.sqlite3"

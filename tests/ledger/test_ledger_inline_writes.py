@@ -54,7 +54,7 @@ async def test_long_ledger_record_is_written_by_the_thread(
     assert thread_outcomes == ["started", "started", "ok"]
 
 
-async def test_sqlite_write_ahead_log_of_the_ledger_is_bounded(
+async def test_ledger_sqlite_write_ahead_log_is_bounded(
     file_ledger: FileLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_ledger, "_MAX_LOG_BYTES", 100_000)
@@ -87,7 +87,7 @@ def test_forked_process_opens_its_own_sqlite_ledger_connection(
     assert [row["outcome"] for row in file_ledger.rows()] == ["ok"] * 3
 
 
-async def test_late_start_record_does_not_overwrite_the_end_of_a_call_in_the_ledger(
+async def test_late_start_record_does_not_overwrite_the_call_end_in_the_ledger(
     tmp_path: Path,
 ) -> None:
     ledger = SqliteLedger(tmp_path / "ledger.sqlite3")

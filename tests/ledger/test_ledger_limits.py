@@ -67,7 +67,7 @@ class Batches(records.RecordBatches[Any]):
         return sqlite3.connect(":memory:", check_same_thread=False), {}
 
 
-def test_unwritten_ledger_records_of_call_ends_are_retried_after_2_seconds(
+def test_unwritten_call_end_ledger_records_are_retried_after_2_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """At most 10,000 of them are kept for the next attempt."""
@@ -232,7 +232,7 @@ def test_sqlite_write_ahead_log_over_16_mebibytes_is_checkpointed(
     assert ledger._in_log == (0 if is_moved else 1 << 24)
 
 
-def test_batch_of_ledger_records_counts_in_the_write_ahead_log_size(
+def test_ledger_record_batch_counts_in_the_write_ahead_log_size(
     ledger: SqliteLedger,
 ) -> None:
     ledger._in_log = 0

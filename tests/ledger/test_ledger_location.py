@@ -29,7 +29,7 @@ def test_ledger_environment_variable_overrides_the_configured_file(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
-def test_default_ledger_file_is_in_the_xdg_state_folder_of_the_package() -> None:
+def test_default_ledger_file_is_in_the_package_xdg_state_folder() -> None:
     whose = hashlib.sha256(b"/srv/toy").hexdigest()[:12]
     below = f"toolcast/toy-{whose}/ledger.sqlite3"
     own = SETTINGS.get_file({"XDG_STATE_HOME": "/state"})
@@ -49,7 +49,7 @@ def test_default_ledger_file_is_in_the_xdg_state_folder_of_the_package() -> None
         ("Postgres://x/y", "Postgres://x/y"),
     ],
 )
-def test_get_database_url_returns_postgresql_urls_of_the_ledger_variable(
+def test_get_database_url_returns_postgresql_urls_from_the_ledger_variable(
     named: str, database: str | None
 ) -> None:
     assert SETTINGS.get_database_url({"TOY_LEDGER": named}) == database

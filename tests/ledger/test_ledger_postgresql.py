@@ -120,7 +120,7 @@ async def test_postgresql_ledger_check_stores_no_row_and_reports_write_errors(
         await ledger.check()
 
 
-async def test_repeated_records_of_a_call_are_one_row_in_the_postgresql_ledger(
+async def test_repeated_records_for_the_same_call_are_one_row_in_the_postgresql_ledger(
     url: str,
 ) -> None:
     ledger = open_ledger(SETTINGS)
@@ -215,7 +215,7 @@ async def test_tool_calls_wait_for_a_restarted_ledger_database(
     assert [row["outcome"] for row in database_ledger.rows()] == ["ok"] * 5
 
 
-async def test_end_of_a_call_during_a_database_outage_is_recorded_afterwards(
+async def test_call_end_during_a_database_outage_is_recorded_afterwards(
     url: str, server: str, handlers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The outage lasts longer than calls wait."""

@@ -151,7 +151,7 @@ def test_call_whose_ledger_row_was_removed_is_recorded_again_at_its_end(
     assert list_ids(settings, "outcome || arguments FROM calls") == ['ok{"note": 1}']
 
 
-def test_content_of_removed_ledger_rows_is_erased_from_the_file(
+def test_removed_ledger_row_content_is_erased_from_the_file(
     settings: LedgerSettings,
 ) -> None:
     record = Record(

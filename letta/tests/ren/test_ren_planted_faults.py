@@ -222,7 +222,7 @@ def test_undeclared_delete_is_reported(project_copy: Project) -> None:
         ),
     ],
 )
-def test_toolcast_check_reports_each_planted_fault_of_ren_specs_with_its_rule_id(
+def test_toolcast_check_reports_each_planted_ren_spec_fault_with_its_rule_id(
     path: str, old: str, new: str, rule: str, project_copy: Project
 ) -> None:
     project_copy.edit(path, old, new)

@@ -43,13 +43,13 @@ def compare_releases(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return compare_server
 
 
-def test_toolcast_diff_is_tested_with_nine_histories_of_mcp_servers() -> None:
+def test_toolcast_diff_is_tested_with_nine_mcp_server_histories() -> None:
     assert len(HISTORIES) == 9
 
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("server", HISTORIES)
-def test_toolcast_diff_of_two_server_releases_reports_every_changelog_entry(
+def test_toolcast_diff_between_two_server_releases_reports_every_changelog_entry(
     server: str, compare_releases: Any
 ) -> None:
     changelog = _load_changelog(server)
@@ -69,7 +69,7 @@ def test_toolcast_diff_of_two_server_releases_reports_every_changelog_entry(
 
 
 @pytest.mark.parametrize("server", HISTORIES)
-def test_toolcast_diff_of_two_server_releases_has_the_expected_markdown_summary(
+def test_toolcast_diff_between_two_server_releases_has_the_expected_markdown_summary(
     server: str, compare_releases: Any
 ) -> None:
     versions, comparison = compare_releases(server)

@@ -60,7 +60,7 @@ def test_toolcast_diff_prints_new_tool_texts_in_full(
     assert SENTENCE in " ".join(done.stdout.split())
 
 
-def test_toolcast_diff_does_not_print_texts_of_a_definition_in_the_old_list(
+def test_toolcast_diff_does_not_print_old_list_definition_texts(
     tmp_path: Path,
 ) -> None:
     schema = reference_definition({"description": SENTENCE})
@@ -108,7 +108,7 @@ def test_toolcast_diff_prints_new_tool_texts_without_spaces(
 
 
 @pytest.mark.parametrize("format_", ["text", "markdown"])
-def test_toolcast_diff_prints_old_and_new_of_a_changed_text_without_spaces(
+def test_toolcast_diff_prints_old_and_new_text_when_a_text_without_spaces_changes(
     format_: str, tmp_path: Path
 ) -> None:
     texts = "删除文件前先询问用户。", "删除文件前不询问用户。"
@@ -171,7 +171,7 @@ def test_toolcast_diff_reports_no_mixed_script_for_texts_in_other_scripts(
 
 
 @pytest.mark.parametrize("member", ["arguments", "icons", "_meta", "annotations"])
-def test_toolcast_diff_treats_empty_members_of_an_mcp_prompt_as_missing(
+def test_toolcast_diff_treats_empty_mcp_prompt_members_as_missing(
     member: str, tmp_path: Path
 ) -> None:
     empty: Any = [] if member in ("arguments", "icons") else {}
@@ -231,7 +231,7 @@ def test_toolcast_diff_reports_different_tools_as_removed_and_added(
         ('clients: {desk: {allow: ["note"]}, c: {allow: []}}', "`c` is added"),
     ],
 )
-def test_toolcast_diff_reports_a_changed_client_with_file_and_line_of_toolset_yaml(
+def test_toolcast_diff_reports_a_changed_client_with_toolset_yaml_file_and_line(
     field: str, message: str, make_project: Callable[..., Project]
 ) -> None:
     spec = {"note": "summary: Keeps a note.\nparameters: {type: object}\n"}

@@ -91,7 +91,7 @@ def compare_schemas(folder: Path, old: Any, new: Any) -> dict[str, str]:
         ),
     ],
 )
-def test_toolcast_diff_of_tool_lists_from_public_reports_has_the_expected_grades(
+def test_toolcast_diff_has_the_expected_grades_for_public_report_tool_lists(
     name: str, expected: dict[str, str], tmp_path: Path
 ) -> None:
     lists = [
@@ -116,7 +116,7 @@ def test_toolcast_diff_of_tool_lists_from_public_reports_has_the_expected_grades
         ({"idempotentHint": True}, {"idempotentHint": True}, []),
     ],
 )
-def test_toolcast_diff_compares_other_hints_of_a_tool_that_is_no_longer_read_only(
+def test_toolcast_diff_compares_other_hints_when_a_tool_is_no_longer_read_only(
     old: Tool, new: Tool, rules: list[str], tmp_path: Path
 ) -> None:
     changes = compare(

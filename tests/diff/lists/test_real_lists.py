@@ -15,7 +15,7 @@ from tests.program import toolcast
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize("server", HISTORIES)
-def test_toolcast_diff_does_not_fail_for_text_changes_in_releases_of_mcp_servers(
+def test_toolcast_diff_does_not_fail_for_text_changes_in_mcp_server_releases(
     server: str, tmp_path: Path
 ) -> None:
     lists = (str(FOLDER / server / "old.json"), str(FOLDER / server / "new.json"))
@@ -26,7 +26,7 @@ def test_toolcast_diff_does_not_fail_for_text_changes_in_releases_of_mcp_servers
 
 
 @pytest.mark.slow
-def test_toolcast_diff_of_a_public_mcp_tool_list_with_itself_has_no_change(
+def test_toolcast_diff_between_a_public_mcp_tool_list_and_itself_has_no_change(
     tmp_path: Path,
 ) -> None:
     for file in sorted((ROOT / "tests/corpus/mcp").glob("*.json")):

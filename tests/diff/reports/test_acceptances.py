@@ -97,7 +97,7 @@ def diff(project: Any, *words: str) -> Any:
         ('{rule: tool/removed, tool: a, reason: W, until: "2999-01-01"}', ["b"]),
     ],
 )
-def test_accept_yaml_entry_accepts_only_matching_changes_of_toolcast_diff(
+def test_accept_yaml_entry_accepts_only_matching_toolcast_diff_changes(
     project: Any, entry: str, failing: list[str]
 ) -> None:
     project.write("toolcast.accept.yaml", f"version: 1\naccept:\n  - {entry}\n")
@@ -172,7 +172,7 @@ def test_toolcast_diff_accept_option_appends_an_entry_to_accept_yaml(
         b"version: 1\naccept:\n  - {rule: a/b, tool: x, reason: W}\n# The end.",
     ],
 )
-def test_toolcast_diff_accept_option_preserves_the_text_of_accept_yaml(
+def test_toolcast_diff_accept_option_preserves_the_accept_yaml_text(
     project: Any, existing: bytes
 ) -> None:
     fingerprint = get_fingerprint(project, "a")
@@ -230,7 +230,7 @@ def test_toolcast_diff_rejected_accept_option_leaves_accept_yaml_unchanged(
     assert (file.read_text() if file.exists() else None) == existing
 
 
-def test_schema_write_updates_the_editor_schema_of_accept_yaml(project: Any) -> None:
+def test_schema_write_updates_the_accept_yaml_editor_schema(project: Any) -> None:
     project.write(
         "toolcast.accept.yaml",
         "# yaml-language-server: $schema=specs/accept.schema.json\nversion: 1\naccept: []\n",

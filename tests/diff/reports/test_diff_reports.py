@@ -89,7 +89,7 @@ def test_toolcast_diff_text_output_wraps_lines_at_80_characters(case: Path) -> N
     assert [line for line in long if " " in line.strip()] == []
 
 
-def test_docs_example_of_toolcast_diff_is_in_its_expected_output() -> None:
+def test_toolcast_diff_docs_example_is_in_its_expected_output() -> None:
     page = (HERE.parents[2] / "docs" / "diff.md").read_text("utf-8")
     example = page.partition("```text\n")[2].partition("```")[0]
     text = (HERE / "cases" / "shop" / "expected" / "text.txt").read_text("utf-8")
@@ -140,7 +140,7 @@ def test_toolcast_diff_exit_code_depends_on_the_fail_on_option(
     assert run_diff(shop, "--fail-on", limits)[0] == code
 
 
-def test_toolcast_diff_fail_on_limit_of_one_audience_ignores_the_other_audiences() -> (
+def test_toolcast_diff_single_audience_fail_on_limit_ignores_the_other_audiences() -> (
     None
 ):
     """Audiences are call, prompt, code and access."""

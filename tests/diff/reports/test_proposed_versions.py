@@ -96,7 +96,7 @@ def test_diff_bump_version_step_is_determined_by_the_worst_change() -> None:
     assert (found.step, found.version) == ("major", "2.0.0")
 
 
-def test_diff_bump_proposes_a_new_version_of_the_toolset_that_loses_a_moved_tool() -> (
+def test_diff_bump_proposes_a_new_version_for_the_toolset_that_loses_a_moved_tool() -> (
     None
 ):
     breaking = make_change("tool/moved", Grades(call=BREAKING))
@@ -105,7 +105,7 @@ def test_diff_bump_proposes_a_new_version_of_the_toolset_that_loses_a_moved_tool
     assert (found.toolset, found.version) == ("toy", "2.0.0")
 
 
-def test_diff_bump_version_of_a_renamed_toolset_continues_its_old_version() -> None:
+def test_diff_bump_renamed_toolset_version_continues_the_old_version() -> None:
     breaking = make_change("toolset/renamed", Grades(code=BREAKING))
     renamed = replace(breaking, tool="", before="old", after="toy")
     old = workspace("1.0.0")

@@ -114,7 +114,7 @@ def test_diff_github_report_is_one_escaped_workflow_command(
 
 
 @given(TEXTS, TEXTS)
-def test_diff_json_and_sarif_reports_of_hostile_texts_match_their_schemas(
+def test_hostile_text_diff_json_and_sarif_reports_match_their_schemas(
     text: str, value: str
 ) -> None:
     verdict = make_verdict(text, value)
@@ -221,7 +221,7 @@ def test_diff_report_groups_an_equal_change_in_3000_tools() -> None:
     assert "and 2,980 more: the tool is gone" in annotation
 
 
-def test_diff_text_report_contains_the_fingerprint_of_each_change() -> None:
+def test_diff_text_report_contains_each_change_fingerprint() -> None:
     changes = [
         Change(
             RULE, "toy", tool, ("parameters", name), 1, 2, "`x` is another one",
@@ -238,7 +238,7 @@ def test_diff_text_report_contains_the_fingerprint_of_each_change() -> None:
     assert all(change.fingerprint in text for change in changes)
 
 
-def test_diff_markdown_comments_of_the_cases_render_without_html_from_specs() -> None:
+def test_diff_case_markdown_comments_render_without_html_from_specs() -> None:
     for case in CASES:
         html = render_html((case / "expected" / "comment.md").read_text("utf-8"))
         assert "<script" not in html and "<a " not in html and "<img" not in html
