@@ -180,17 +180,17 @@ def _choose_names(
     specs: Mapping[Key, ResourceSpec | PromptSpec],
     source: ToolSource,
 ) -> dict[Key, str]:
-    """Return the name of the spec of each entry that has a string as its name.
+    """Return the spec name of each listed entry whose name is a string.
 
-    Prompts have their listed names, by which clients request them. For resources, a name is
-    derived if the listed one is not valid or is in use.
+    A prompt keeps its listed name, by which clients request it. A resource gets a derived
+    name if the listed one is not valid or is in use.
     """
     entries = [
         (key, name) for key, name in _list_entries(source) if isinstance(name, str)
     ]
     used = {module_name(s.name) for s in own_specs if s.kind == _RESOURCES.kind}
     names: dict[Key, str] = {}
-    # Names that need no change are first in choosing.
+    # Valid names come first, so that no derived name takes the name of another entry.
     for key, listed_name in sorted(
         entries, key=lambda pair: not is_entry_name(pair[1])
     ):

@@ -163,7 +163,8 @@ def _build_item(
 def _list_new_texts(change: Change) -> tuple[str, ...]:
     """Return the lines of the texts in an added value that the message does not contain.
 
-    Texts in new definitions to which the value refers are included. Each text begins with its path in the value, and is cut in the middle if it is long.
+    Texts in new definitions to which the value refers are included. Each text begins with
+    its path in the value, and is cut in the middle if it is long.
     """
     if change.before is not ABSENT:
         return ()

@@ -87,8 +87,9 @@ def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, b
 def _build_resource_fields(spec: ResourceSpec) -> dict[str, Any]:
     """Return the fields of a definition that only resources have.
 
-    The fields are `name` (if the listed name differs), `text` or `blob`, `parameters` (the variables of the URI template; only
-    with a handler) and `values` (the allowed values by variable). A value can be None.
+    The fields are `name` (only if the listed name differs), `text` or `blob`, `parameters`
+    (the variables of the URI template; only with a handler) and `values` (the allowed values
+    by variable). A value can be None.
     """
     parts: dict[str, Any] = {"text": spec.text}
     if spec.content is not None:
