@@ -33,9 +33,9 @@ def run(
     monkeypatch.setenv("TOY_MCP_TOKEN", TOKEN)
     monkeypatch.chdir(tmp_path)
 
-    def invoke_command(*words: str) -> Result:
+    def invoke_command(*args: str) -> Result:
         project = ["--project", str(toy.project.root)]
-        result = CliRunner().invoke(main, ["letta", *words, *project])
+        result = CliRunner().invoke(main, ["letta", *args, *project])
         assert result.exception is None or isinstance(result.exception, SystemExit)
         for secret in (KEY, TOKEN):
             assert secret not in result.output
@@ -122,16 +122,16 @@ def test_each_command_has_json_output(run: Callable[..., Result], toy: Any) -> N
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "expected_text"),
+    ("args", "code", "expected_text"),
     [
         (("apply",), 2, "--yes to apply without review"),
         (("apply", "none.json"), 2, "none.json cannot be read"),
         (("plan", "--agent", "nobody"), 2, "the toolset toy has no agent `nobody`"),
         (("plan", "--toolset", "toyy"), 2, "did you mean `toy`?"),
         (
-            ("plan", "--out", "/none/plan.json"),
+            ("plan", "--out", "missing/plan.json"),
             2,
-            "/none/plan.json cannot be written: No such",
+            "missing/plan.json cannot be written: No such",
         ),
         (
             ("verify", "--tool", "list_plain"),
@@ -147,9 +147,9 @@ def test_each_command_has_json_output(run: Callable[..., Result], toy: Any) -> N
     ],
 )
 def test_wrong_arguments_are_reported_without_traceback(
-    run: Callable[..., Result], words: tuple[str, ...], code: int, expected_text: str
+    run: Callable[..., Result], args: tuple[str, ...], code: int, expected_text: str
 ) -> None:
-    result = run(*words)
+    result = run(*args)
     assert result.exit_code == code
     assert expected_text in result.output
     assert "Traceback" not in result.output
@@ -236,8 +236,8 @@ def test_project_without_letta_toolset_is_an_error(
     make_project: Callable[..., Any], run: Callable[..., Result]
 ) -> None:
     project = make_project({}, at="plain")
-    words = ["letta", "plan", "--project", str(project.root)]
-    result = CliRunner().invoke(main, words)
+    args = ["letta", "plan", "--project", str(project.root)]
+    result = CliRunner().invoke(main, args)
     assert result.exit_code == 2
     assert "no toolset has a `letta`" in result.output
 
