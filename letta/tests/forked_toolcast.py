@@ -38,7 +38,7 @@ _PROGRAM = """\
 import json, os, socket, sys
 asking = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 asking.connect({address!r})
-asked = {{"folder": os.getcwd(), "words": sys.argv[1:], "env": dict(os.environ)}}
+asked = {{"folder": os.getcwd(), "args": sys.argv[1:], "env": dict(os.environ)}}
 socket.send_fds(asking, [json.dumps(asked).encode()], [0, 1, 2])
 sys.exit(int(asking.recv(16)))
 """
@@ -78,7 +78,7 @@ def _serve(door: socket.socket) -> None:
             process = start(
                 Path(asked["folder"]),
                 "toolcast",
-                *asked["words"],
+                *asked["args"],
                 env={**_PYTHON_ENVIRONMENT, **asked["env"]},
                 stdin=files[0],
                 stdout=files[1],

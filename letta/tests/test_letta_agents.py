@@ -176,5 +176,8 @@ def test_lost_memgpt_core_memory_tool_is_a_difference(make_toy: Any, name: str) 
     for other in ("core_memory_append", "core_memory_replace", "memory"):
         kept = [t for t in toy.agent.tool_ids if toy.world.tools[t].name != other]
         toy.agent.tool_ids = kept
-    said = "\n".join(toy.verify(examples=False).differences)
-    assert "`memory_insert` or `core_memory_append` or `memory`, which a memgpt" in said
+    differences = "\n".join(toy.verify(examples=False).differences)
+    assert (
+        "`memory_insert` or `core_memory_append` or `memory`, which a memgpt"
+        in differences
+    )

@@ -23,10 +23,10 @@ from toolcast_letta.commands.letta import command as letta
 NOTE = "summary: Notes.\nparameters: {type: object}\nhandler: handlers.toy:note\n"
 
 
-@pytest.mark.parametrize("words", [["--help"], ["explain"], ["schema", "toolset"]])
-def test_commands_and_schemas_include_the_extension(words: list[str]) -> None:
+@pytest.mark.parametrize("args", [["--help"], ["explain"], ["schema", "toolset"]])
+def test_commands_and_schemas_include_the_extension(args: list[str]) -> None:
     ran = subprocess.run(
-        [sys.executable, "-m", "toolcast", *words],
+        [sys.executable, "-m", "toolcast", *args],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -50,13 +50,13 @@ def test_new_lists_the_missing_attachment_decision_as_a_step(tmp_path: Path) -> 
     """The new spec is not reported as valid, because `check` requires the decision."""
     copy_project(tmp_path, "examples")
     options = ("--toolset", "ren", "--section", "bridge")
-    said = run(tmp_path, "toolcast", "new", "brew_tea", *options).stdout
-    [step] = [row for row in said.splitlines() if "fix specs" in row]
+    output = run(tmp_path, "toolcast", "new", "brew_tea", *options).stdout
+    [step] = [row for row in output.splitlines() if "fix specs" in row]
     assert step.startswith(
         "  3. fix specs/ren/brew_tea.yaml: `brew_tea` is not attached"
     )
     assert "`letta: {attached: true}`" in step
-    assert "  4. toolcast generate" in said
+    assert "  4. toolcast generate" in output
     spec = tmp_path / "specs/ren/brew_tea.yaml"
     spec.write_text(spec.read_text() + "letta: {attached: false, reason: R.}\n")
     run(tmp_path, "toolcast", "generate")
@@ -70,8 +70,8 @@ def test_remove_lists_letta_fields_that_name_the_tool(
         toolset="letta: {agents: {helper: {id: agent-1, ends_turn: [search]}}}\n",
         handlers="def note(): ...\n",
     )
-    for words in (["init", "-q"], ["add", "."]):
-        run_git(project.root, *words)
+    for args in (["init", "-q"], ["add", "."]):
+        run_git(project.root, *args)
     done = project.toolcast("remove", "search", "--without-notice", "--ignore-mentions")
     assert done.returncode == 0, done.stderr
     assert "`letta.agents.helper.ends_turn[0]` refers to `search`" in done.stdout

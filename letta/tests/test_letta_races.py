@@ -15,8 +15,12 @@ def assert_apply_is_refused(toy: Any, plan: Any, *lines: str) -> None:
     names, rules = toy.names(), toy.rules()
     with pytest.raises(PlanRefusedError) as caught:
         toy.apply(plan)
-    said = str(caught.value).split("\n")
-    assert said == ["changes since the plan was made:", *lines, "make a new plan"]
+    message_lines = str(caught.value).split("\n")
+    assert message_lines == [
+        "changes since the plan was made:",
+        *lines,
+        "make a new plan",
+    ]
     assert (toy.names(), toy.rules()) == (names, rules)
 
 

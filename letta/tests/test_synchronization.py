@@ -136,7 +136,7 @@ UNREACHABLE = (Plan("unreachable"), None)
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "pauses", "said"),
+    ("outcomes", "pauses", "message"),
     [
         ([(Plan(), DONE)], [1], None),
         ([LettaError("away"), (Plan(), DONE)], [1, 5], "was not synchronized: away"),
@@ -164,7 +164,7 @@ async def test_startup_synchronizes_and_retries_while_unreachable(
     caplog: pytest.LogCaptureFixture,
     outcomes: list[Any],
     pauses: list[float],
-    said: str | None,
+    message: str | None,
 ) -> None:
     syncs, slept = FakeSync(*outcomes), list[float]()
 
@@ -177,9 +177,9 @@ async def test_startup_synchronizes_and_retries_while_unreachable(
         await syncing.build_startup_task(TOOLSET, 50.0)()
     assert slept == pauses
     assert len(syncs.calls) == len(pauses)
-    assert all(given == {"adds_only": True} for given in syncs.calls)
-    assert (said or "") in caplog.text
-    assert bool(caplog.text) is (said is not None)
+    assert all(call == {"adds_only": True} for call in syncs.calls)
+    assert (message or "") in caplog.text
+    assert bool(caplog.text) is (message is not None)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ REMOVED_RULE = SimpleNamespace(layer="rule")
 
 
 @pytest.mark.parametrize(
-    ("given", "blockers", "removals", "is_done"),
+    ("options", "blockers", "removals", "is_done"),
     [
         ({}, (), (), True),
         ({}, (), (REMOVED_TOOL,), True),
@@ -237,7 +237,7 @@ REMOVED_RULE = SimpleNamespace(layer="rule")
 def test_sync_applies_the_plan_only_if_permitted(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
-    given: Any,
+    options: Any,
     blockers: Any,
     removals: Any,
     is_done: bool,
@@ -246,8 +246,8 @@ def test_sync_applies_the_plan_only_if_permitted(
     backend = SimpleNamespace(location="here", read=lambda _: "there")
     made: list[Any] = []
 
-    def make_plan(*words: Any) -> Any:
-        made.append(words)
+    def make_plan(*args: Any) -> Any:
+        made.append(args)
         return plan
 
     monkeypatch.setattr(syncing, "connect", lambda *_: (backend, "wanted"))
@@ -255,10 +255,10 @@ def test_sync_applies_the_plan_only_if_permitted(
     monkeypatch.setattr(syncing, "apply_plan", lambda *_: DONE)
     named = {"allow_delete": ["a"], "allow_capture": ["b"], "drop_stale": ["c"]}
     caplog.set_level(logging.INFO, "toolcast.letta")
-    found = syncing.sync(TOOLSET, {}, overrides=named, **given)
+    found = syncing.sync(TOOLSET, {}, overrides=named, **options)
     assert found == (plan, DONE if is_done else None)
     assert made == [
         ("here", "wanted", "there", syncing.Overrides(("a",), ("b",), ("c",)))
     ]
-    said = ["tools+rules synced - 3 tools, 4 rules"]
-    assert caplog.messages == said * is_done
+    messages = ["tools+rules synced - 3 tools, 4 rules"]
+    assert caplog.messages == messages * is_done

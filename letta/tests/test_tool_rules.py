@@ -201,9 +201,9 @@ def test_rules_that_no_setting_requires_are_listed() -> None:
 
 
 def test_rules_are_formatted_and_compared_without_default_fields() -> None:
-    said = rule("a", prompt_template="p", z=1, b="x", off=False, none=None)
-    assert format_rule(said) == "a continue_loop (b='x', z=1)"
+    tool_rule = rule("a", prompt_template="p", z=1, b="x", off=False, none=None)
+    assert format_rule(tool_rule) == "a continue_loop (b='x', z=1)"
     assert format_rule(rule("a")) == "a continue_loop"
-    assert are_same_rules([said, rule("b")], [rule("b"), rule("a", z=1, b="x")])
+    assert are_same_rules([tool_rule, rule("b")], [rule("b"), rule("a", z=1, b="x")])
     assert not are_same_rules([rule("a")], [rule("a"), rule("a")])
     assert not are_same_rules([rule("a", z=1)], [rule("a")])

@@ -69,7 +69,7 @@ class Desk:
     def read(self) -> Any:
         return json.loads(self.settings.read_text())
 
-    def letta(self, *words: str, **env: str) -> Any:
+    def letta(self, *args: str, **env: str) -> Any:
         """Run the command and check that its output contains no token."""
         environment = {
             "HOME": str(self.home),
@@ -79,7 +79,7 @@ class Desk:
             "LETTA_BASE_URL": "",
             **env,
         }
-        arguments = [*words, "--project", str(self.project.root)]
+        arguments = [*args, "--project", str(self.project.root)]
         result = CliRunner().invoke(command, arguments, env=environment)
         assert TOKEN not in result.stdout + result.stderr
         assert isinstance(result.exception, SystemExit | None), result.exception

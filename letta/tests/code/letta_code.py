@@ -38,10 +38,10 @@ class LettaCode:
             "NO_PROXY": "127.0.0.1,localhost",
         }
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *args: str) -> subprocess.CompletedProcess[str]:
         """Run the command; the caller checks the exit code."""
         return subprocess.run(
-            [str(letta_code()), *words],
+            [str(letta_code()), *args],
             env=self.environment,
             cwd=self.home,
             stdin=subprocess.DEVNULL,
@@ -50,9 +50,9 @@ class LettaCode:
             timeout=120,
         )
 
-    def run_json(self, *words: str) -> Any:
+    def run_json(self, *args: str) -> Any:
         """Return the JSON that a command prints."""
-        process = self.run(*words)
+        process = self.run(*args)
         assert process.returncode == 0, process.stdout + process.stderr
         return json.loads(process.stdout)
 
@@ -61,8 +61,8 @@ class LettaCode:
         self.run("backend", "local")
         name = ("openai-compatible", "--base-url", model.url, "--api-key", "x")
         self.run("connect", *name)
-        words = ("--new-agent", "--personality", "blank", "-p", "Hello")
-        self.run("--backend", "local", *words, "-m", "openai-compatible/scripted")
+        options = ("--new-agent", "--personality", "blank", "-p", "Hello")
+        self.run("--backend", "local", *options, "-m", "openai-compatible/scripted")
         agents = json.loads(self.settings.read_text())["agents"]
         assert len(agents) == 1
         agent_id: str = agents[0]["agentId"]

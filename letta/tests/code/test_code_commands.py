@@ -121,12 +121,12 @@ def test_edited_plan_file_is_refused(desk: Desk, edit: str) -> None:
     assert desk.read() == OTHERS
 
 
-def assert_plan_is_refused(desk: Desk, *words: str) -> str:
+def assert_plan_is_refused(desk: Desk, *args: str) -> str:
     """Return the plan's output; check that apply leaves the file unchanged."""
     before = desk.settings.read_bytes()
-    result = desk.letta("plan", *words)
+    result = desk.letta("plan", *args)
     assert result.exit_code == 1, result.stdout + result.stderr
-    assert desk.letta("apply", *words, "--yes").exit_code == 1
+    assert desk.letta("apply", *args, "--yes").exit_code == 1
     assert desk.settings.read_bytes() == before
     text: str = result.stdout
     return text
@@ -280,8 +280,8 @@ def test_rollback_refuses_an_edited_backup(desk: Desk) -> None:
     desk.letta("apply", *LOCAL, "--yes")
     [copy] = desk.settings.parent.glob("toolcast-toy-*.json")
     copy.write_text(copy.read_text().replace("null", '{"name": "toy", "command": "x"}'))
-    for words in ((), (str(copy),)):
-        result = desk.letta("rollback", *LOCAL, *words)
+    for args in ((), (str(copy),)):
+        result = desk.letta("rollback", *LOCAL, *args)
         assert result.exit_code == 2
     assert "was changed after it was saved" in result.stderr
 

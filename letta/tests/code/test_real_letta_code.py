@@ -44,10 +44,8 @@ def test_letta_code_lists_and_calls_rens_tools(
             **data,
         }
 
-        def letta(*words: str) -> str:
-            process = project_copy.toolcast(
-                "letta", *words, "--toolset", "ren", env=env
-            )
+        def letta(*args: str) -> str:
+            process = project_copy.toolcast("letta", *args, "--toolset", "ren", env=env)
             assert process.returncode == 0, process.stdout + process.stderr
             text: str = process.stdout
             return text

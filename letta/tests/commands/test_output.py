@@ -175,9 +175,9 @@ def test_apply_prints_its_result_as_text_and_json(
 ) -> None:
     made, calls = FakePlan(backend), list[Any]()
 
-    def fake_apply(*words: Any) -> ApplyResult:
-        calls.append(words)
-        words[3]("a step")
+    def fake_apply(*args: Any) -> ApplyResult:
+        calls.append(args)
+        args[3]("a step")
         return done
 
     loading: Any = SimpleNamespace(load=lambda file, seal: made)

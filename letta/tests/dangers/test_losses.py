@@ -165,7 +165,7 @@ def test_rules_are_restored_with_an_attached_tool(applied_stage: Stage) -> None:
 
 @pytest.fixture
 def letta(applied_stage: Stage) -> Callable[..., Result]:
-    def run(*words: str) -> Result:
+    def run(*args: str) -> Result:
         env = {
             "TOY_AGENT_ID": applied_stage.agent_id,
             "TOY_MCP_TOKEN": TOKEN,
@@ -173,7 +173,7 @@ def letta(applied_stage: Stage) -> Callable[..., Result]:
         }
         options = ["--project", str(applied_stage.project.root), "--state"]
         options += [str(applied_stage.state), "--server-url", applied_stage.mcp.url]
-        done = CliRunner().invoke(command, [*words, *options], env=env)
+        done = CliRunner().invoke(command, [*args, *options], env=env)
         assert isinstance(done.exception, SystemExit | None), done.exception
         return done
 

@@ -38,16 +38,16 @@ def letta(stage: Stage, tmp_path: Path) -> Toolcast:
     }
     stage.agent_id = stage.request("POST", "/v1/agents/", body)["id"]
 
-    def run(*words: str) -> Result:
+    def run(*args: str) -> Result:
         env = {
             "TOY_AGENT_ID": stage.agent_id,
             "TOY_MCP_TOKEN": TOKEN,
             "LETTA_BASE_URL": str(stage.letta.base_url).rstrip("/"),
         }
         options = ["--project", str(stage.project.root)]
-        if words[0] != "runbook":
+        if args[0] != "runbook":
             options += ["--state", str(stage.state), "--server-url", stage.mcp.url]
-        result = CliRunner().invoke(command, [*words, *options], env=env)
+        result = CliRunner().invoke(command, [*args, *options], env=env)
         assert isinstance(result.exception, SystemExit | None), result.exception
         return result
 

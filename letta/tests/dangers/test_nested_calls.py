@@ -55,16 +55,16 @@ def wake():
     return {"woken": len(WOKEN)}
 
 
-def said(answer):
+def to_dict(answer):
     return {"error": answer.error, "result": answer.result}
 
 
 def plain():
-    return said(registry().call_tool_sync(NAME, {}))
+    return to_dict(registry().call_tool_sync(NAME, {}))
 
 
 async def awaited():
-    return said(await registry().call_tool(NAME, {}))
+    return to_dict(await registry().call_tool(NAME, {}))
 
 
 async def threaded():

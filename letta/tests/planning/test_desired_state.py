@@ -53,7 +53,7 @@ def test_server_url_must_be_http_without_credentials(url: str, problem: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("given", "environment", "found"),
+    ("fields", "environment", "found"),
     [
         (
             {},
@@ -76,9 +76,9 @@ def test_server_url_must_be_http_without_credentials(url: str, problem: str) -> 
     ],
 )
 def test_agent_id_comes_from_settings_or_environment(
-    given: Any, environment: Any, found: str
+    fields: Any, environment: Any, found: str
 ) -> None:
-    agent = LettaAgent("me", **given)
+    agent = LettaAgent("me", **fields)
     if len(found) == 1:
         assert build_desired(agent=agent, **environment).agents[0].id == found
         return

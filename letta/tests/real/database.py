@@ -51,9 +51,9 @@ def start_database(packages: Path, folder: Path) -> Iterator[str]:
     port, data = find_free_port(), folder / "data"
     connection_options = ["-h", "127.0.0.1", "-p", str(port), "-U", "letta"]
 
-    def run(program: str, *words: str) -> None:
+    def run(program: str, *args: str) -> None:
         process = subprocess.run(
-            [str(programs / program), *words],
+            [str(programs / program), *args],
             # A pipe would be inherited by the server, so that reading it would never end.
             stdout=(folder / "output").open("wb"),
             stderr=subprocess.STDOUT,

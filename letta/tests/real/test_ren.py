@@ -39,10 +39,10 @@ class Ren:
     mcp_url: str = ""
     env: dict[str, str] = field(default_factory=dict)
 
-    def toolcast(self, *words: str, code: int = 0) -> str:
+    def toolcast(self, *args: str, code: int = 0) -> str:
         """Return a command's output after checking that it contains no token."""
         process = self.project.toolcast(
-            "letta", *words, "--toolset", "ren", env=self.env
+            "letta", *args, "--toolset", "ren", env=self.env
         )
         assert process.returncode == code, process.stdout + process.stderr
         assert TOKEN not in process.stdout + process.stderr
@@ -59,17 +59,17 @@ class Ren:
 
     def set_script(self, *script: dict[str, Any]) -> None:
         """Set the model's steps in the next turn, before its final message."""
-        words: list[dict[str, Any]] = []
+        steps: list[dict[str, Any]] = []
         for step in script:
             arguments = {"thinking": "-", **step.get("arguments", {})}
             if self.kind == "letta_v1_agent":
                 arguments.pop("thinking")
-            words.append({**step, "arguments": arguments})
+            steps.append({**step, "arguments": arguments})
         last: dict[str, Any] = {"text": "Done."}
         if self.kind != "letta_v1_agent":
-            said = {"thinking": "-", "message": "Done."}
-            last = {"tool": "send_message", "arguments": said}
-        self.model.script = [*words, last]
+            final_arguments = {"thinking": "-", "message": "Done."}
+            last = {"tool": "send_message", "arguments": final_arguments}
+        self.model.script = [*steps, last]
 
     def run_turn(self, *script: dict[str, Any]) -> Any:
         """Run a turn in which the model takes these steps."""

@@ -61,8 +61,8 @@ def _session(
     }
     asked = call_with_answer("send_to_ren", ANSWERS[1], message="What of the gate?")
     assert asked == {"reply": ANSWERS[1], "steps": 1}
-    said = call_tool("read_bridge_history", limit=2)["entries"]
-    assert [(entry_["speaker"], entry_["content"]) for entry_ in said] == [
+    history = call_tool("read_bridge_history", limit=2)["entries"]
+    assert [(entry_["speaker"], entry_["content"]) for entry_ in history] == [
         ("ren", ANSWERS[1]),
         ("caller", "What of the gate?"),
     ]
@@ -148,8 +148,8 @@ def _notecards(call_tool: Callable[..., Any]) -> None:
     offer = call_tool("delete_notecard", notecard_id=number)
     assert not offer["deleted"]
     assert call_tool("list_notecards")["notecards"] == [done]
-    given = {"confirmed": True, "confirmation": offer["confirmation"]}
-    assert call_tool("delete_notecard", notecard_id=number, **given)["deleted"]
+    confirmation = {"confirmed": True, "confirmation": offer["confirmation"]}
+    assert call_tool("delete_notecard", notecard_id=number, **confirmation)["deleted"]
     assert call_tool("list_notecards")["notecards"] == []
 
 
@@ -186,10 +186,10 @@ def _portraits_and_signals(
         "forming": "Holds to it.",
         "trusted": "",
     }
-    told = call_with_answer(
+    signal_answer = call_with_answer(
         "add_portrait_signal", ANSWERS[2], person="ted", signal="Waited."
     )
-    assert told["reply"] == ANSWERS[2]
+    assert signal_answer["reply"] == ANSWERS[2]
     signal = {"signal_type": "directional", "subject": "project"}
     for text in ("Speaks of USERS now.", "Speaks of 100% features."):
         call_tool("write_signal", content=text, **signal)
@@ -222,15 +222,15 @@ def _skills_and_entries(call_tool: Callable[..., Any]) -> None:
         status="on",
         **project,
     )
-    given = {
+    deliverable = {
         "entry_type": "deliverable",
         "content": "The report of refused files.",
         "parent_id": phase["entry_id"],
         "acceptance_criteria": ["Each file has its reason."],
     }
-    made = call_tool("write_t4_entry", **given, **project)
+    made = call_tool("write_t4_entry", **deliverable, **project)
     number = made["entry_id"]
-    again = call_tool("write_t4_entry", entry_id=number, **given, **project)
+    again = call_tool("write_t4_entry", entry_id=number, **deliverable, **project)
     assert (again["entry_id"], again["replaced"]) == (number, True)
     which = {"entry_type": "deliverable", "entry_id": number, **project}
     longer = call_tool("append_t4_entry", content="And why.", **which)

@@ -23,8 +23,8 @@ def card(call: Call) -> int:
 
 
 def request_confirmation(call: Call, card: int) -> dict[str, Any]:
-    given = call("delete_notecard", notecard_id=card)
-    return {"confirmed": True, "confirmation": given["confirmation"]}
+    offer = call("delete_notecard", notecard_id=card)
+    return {"confirmed": True, "confirmation": offer["confirmation"]}
 
 
 def test_delete_requires_confirmed_and_confirmation(
@@ -46,20 +46,20 @@ def test_confirmation_is_invalid_for_another_card(
     call: Call, call_for_error: Any, card: int
 ) -> None:
     other = call("create_notecard", text="Keep me, too.")["notecard_id"]
-    given = request_confirmation(call, card)
+    confirmed_arguments = request_confirmation(call, card)
     assert INVALID_CONFIRMATION in call_for_error(
-        "delete_notecard", notecard_id=other, **given
+        "delete_notecard", notecard_id=other, **confirmed_arguments
     )
-    assert call("delete_notecard", notecard_id=card, **given)["deleted"]
+    assert call("delete_notecard", notecard_id=card, **confirmed_arguments)["deleted"]
 
 
 def test_confirmation_is_invalid_after_the_card_changed(
     call: Call, call_for_error: Any, card: int
 ) -> None:
-    given = request_confirmation(call, card)
+    confirmed_arguments = request_confirmation(call, card)
     call("update_notecard", notecard_id=card, text="Something else.")
     assert INVALID_CONFIRMATION in call_for_error(
-        "delete_notecard", notecard_id=card, **given
+        "delete_notecard", notecard_id=card, **confirmed_arguments
     )
 
 
@@ -67,20 +67,20 @@ def test_expired_confirmation_is_invalid(
     call: Call, call_for_error: Any, card: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(confirmations, "VALID_FOR", timedelta(seconds=-1))
-    given = request_confirmation(call, card)
+    confirmed_arguments = request_confirmation(call, card)
     assert INVALID_CONFIRMATION in call_for_error(
-        "delete_notecard", notecard_id=card, **given
+        "delete_notecard", notecard_id=card, **confirmed_arguments
     )
 
 
 def test_only_one_concurrent_call_uses_the_confirmation(
     call: Call, letta: FakeLetta
 ) -> None:
-    given = call("delete_archival_passage", passage_id="passage-1")
+    offer = call("delete_archival_passage", passage_id="passage-1")
     arguments = {
         "passage_id": "passage-1",
         "confirmed": True,
-        "confirmation": given["confirmation"],
+        "confirmation": offer["confirmation"],
     }
     with ThreadPoolExecutor(8) as pool:
         responses = list(
@@ -99,14 +99,14 @@ def test_confirmation_is_invalid_after_an_entry_was_added(
 ) -> None:
     kind = {"project_slug": "importer", "entry_type": "brainstorm"}
     call("write_t4_entry", content="One.", **kind)
-    given = call("delete_t4_entry", **kind)
+    offer = call("delete_t4_entry", **kind)
     call("write_t4_entry", content="Two.", **kind)
-    done = {"confirmed": True, "confirmation": given["confirmation"]}
+    done = {"confirmed": True, "confirmation": offer["confirmation"]}
     assert INVALID_CONFIRMATION in call_for_error("delete_t4_entry", **kind, **done)
     assert len(call("get_t4_entry", **kind)["entries"]) == 2
-    given = call("delete_t4_entry", **kind)
-    assert len(given["entry_ids"]) == 2
-    done = {"confirmed": True, "confirmation": given["confirmation"]}
+    offer = call("delete_t4_entry", **kind)
+    assert len(offer["entry_ids"]) == 2
+    done = {"confirmed": True, "confirmation": offer["confirmation"]}
     assert call("delete_t4_entry", **kind, **done)["deleted"]
 
 
@@ -116,8 +116,8 @@ def test_confirmation_is_stored_only_as_a_digest(call: Call, card: int) -> None:
     from examples.ren.main_tables import confirmations as table
     from examples.ren.pools import main_pool
 
-    given = request_confirmation(call, card)["confirmation"]
+    confirmation = request_confirmation(call, card)["confirmation"]
     with main_pool() as connection:
         rows = connection.execute(select(table)).all()
     assert len(rows) == 1
-    assert given not in str(rows)
+    assert confirmation not in str(rows)

@@ -109,10 +109,10 @@ def test_search_transcripts_finds_chats_but_no_bridge_messages(
 ) -> None:
     letta.script.append({"text": "The walrus is well."})
     call("send_to_ren", message="How is the walrus?")
-    said = {"speaker": "scott", "said_at": "2026-06-13T10:00:00.000Z"}
+    columns = {"speaker": "scott", "said_at": "2026-06-13T10:00:00.000Z"}
     with main_pool(write=True) as connection:
         connection.execute(
-            chat_transcripts.insert(), {**said, "content": "A WALRUS ÄSSE"}
+            chat_transcripts.insert(), {**columns, "content": "A WALRUS ÄSSE"}
         )
     (found,) = call("search_transcripts", query="walrus ässe")["messages"]
     assert (found["content"], found["matched"]) == ("A WALRUS ÄSSE", 2)

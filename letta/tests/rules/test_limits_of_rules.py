@@ -188,7 +188,7 @@ def test_at_most_three_reasons_for_unanalyzed_code_are_reported(
 ) -> None:
     reached = SimpleNamespace(problems=[f"r{n}" for n in range(unread)])
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: reached)
-    for item, told in (
+    for item, expected in (
         (spec(letta=ATTACHED), count),
         (spec(), 0),
         (spec(letta=ATTACHED, data={"pool": "a"}), 0),
@@ -199,7 +199,7 @@ def test_at_most_three_reasons_for_unanalyzed_code_are_reported(
                     rules.check_unanalyzed_code.problems(toolset(item), NO_SUBJECT)
                 )
             )
-            == told
+            == expected
         )
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: None)
     assert (

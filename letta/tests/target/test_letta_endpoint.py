@@ -103,13 +103,13 @@ def test_sync_endpoint_plans_applies_and_reports_errors(
             "search_notes"
         ]
 
-        for body, said in (
+        for body, message in (
             ({"dry_run": 1}, "`dry_run` must be a boolean"),
             ({"allow": []}, "`allow` is not a known key"),
             ({"drop_stale": "x"}, "`drop_stale` must be an array of strings"),
         ):
             wrong = sync(server, **body)
-            assert (wrong.status_code, said in wrong.json()["error"]) == (400, True)
+            assert (wrong.status_code, message in wrong.json()["error"]) == (400, True)
 
         toy.world.version = "9.9.9"
         refused = sync(server)

@@ -111,12 +111,12 @@ def test_generated_module_and_command_have_the_same_desired_state(
 def test_generated_module_passes_black_and_mypy(
     generated_project: Any, mypy_cache: str
 ) -> None:
-    for words in (
+    for args in (
         ["black", "--check", "--quiet", "--target-version", "py311", "generated"],
         ["mypy", "--strict", "--explicit-package-bases", "generated/toy/letta.py"],
     ):
         ran = subprocess.run(
-            [sys.executable, "-m", *words],
+            [sys.executable, "-m", *args],
             cwd=generated_project.root,
             env={**os.environ, "MYPY_CACHE_DIR": mypy_cache},
             capture_output=True,
@@ -125,9 +125,9 @@ def test_generated_module_passes_black_and_mypy(
         assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def print_runbook(project: Any, *words: str) -> str:
+def print_runbook(project: Any, *args: str) -> str:
     """Return the command's output."""
-    ran = project.toolcast("letta", "runbook", *words)
+    ran = project.toolcast("letta", "runbook", *args)
     assert ran.returncode == 0, ran.stderr
     text: str = ran.stdout
     return text
@@ -152,18 +152,18 @@ def test_every_command_in_runbooks_is_valid(
         lines += re.findall(r"`(make [a-z]+)`", text)
         assert lines, text
         for line in lines:
-            program, *words = shlex.split(line)
+            program, *args = shlex.split(line)
             if program == "make":
                 for makefile in makefiles:
-                    assert f"\n{words[0]}:" in makefile, line
+                    assert f"\n{args[0]}:" in makefile, line
                 continue
             command: click.Command = main
             context = click.Context(main)
             while isinstance(command, click.Group):
-                found = command.get_command(context, words[0])
+                found = command.get_command(context, args[0])
                 assert found is not None, line
-                command, words = found, words[1:]
-            command.make_context(command.name, list(words))
+                command, args = found, args[1:]
+            command.make_context(command.name, list(args))
             seen.add(command.name)
     assert seen == {"plan", "apply", "verify", "rollback", "runbook"}
 

@@ -136,10 +136,10 @@ class DeployedProject:
 
     def script(self, tool: str, **arguments: Any) -> None:
         """Set the steps of the agent's model in the next turn."""
-        said = {"thinking": "-", "message": "Done."}
+        final_arguments = {"thinking": "-", "message": "Done."}
         self.model.script = [
             {"tool": tool, "arguments": {"thinking": "-", **arguments}},
-            {"tool": "send_message", "arguments": said},
+            {"tool": "send_message", "arguments": final_arguments},
         ]
 
 
@@ -207,8 +207,8 @@ def test_toolset_page_commands_deploy_apply_verify_and_roll_back(
     shop: DeployedProject, *, attaches_at_start: bool
 ) -> None:
     if attaches_at_start:
-        said = "letta:\n  on_start: true\n"
-        shop.project.edit("specs/toy/toolset.yaml", "letta:\n", said)
+        on_start = "letta:\n  on_start: true\n"
+        shop.project.edit("specs/toy/toolset.yaml", "letta:\n", on_start)
         # The server and the commands share a state folder, as the page requires.
         shop.environment["TOOLCAST_LETTA_STATE"] = str(shop.project.root / "state")
     shop.run_line("make generate")
@@ -263,16 +263,16 @@ def test_tool_page_commands_add_and_verify_the_tool(
         assert "all_match: true" in shop.run_line(commands[0])
 
     shop.spec(tool).write_text(text)
-    said: list[str] = []
+    outputs: list[str] = []
     behind = commands.index(deploy)
     for line in commands[1:behind]:
         shop.run_line(line)
     with shop.run_server(deploy):
         for line in commands[behind + 1 :]:
             shop.script(tool, **arguments)
-            said.append(shop.run_line(line))
-    run, turn = said[-2:]
+            outputs.append(shop.run_line(line))
+    run, turn = outputs[-2:]
     assert f"run {tool} by keeper: ok (1 example)" in run
     assert f"turn {tool} by keeper: ok (2 steps)" in turn
     assert tool in run.partition("canonical tools:")[2]
-    assert any(f"+- {tool}: " in item for item in said)
+    assert any(f"+- {tool}: " in item for item in outputs)

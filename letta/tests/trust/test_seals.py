@@ -200,10 +200,10 @@ def test_key_needs_16_characters(
 def test_saved_files_are_read_up_to_16_mebibytes_and_keys_up_to_1_kibibyte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given: list[int] = []
+    limits: list[int] = []
 
     def read(path: str, most: int, follow: bool = True) -> bytes:
-        given.append(most)
+        limits.append(most)
         return b"k" * 16 if path.endswith(".key") else b"[]"
 
     monkeypatch.setattr(seals, "read_regular_file", read)
@@ -212,4 +212,4 @@ def test_saved_files_are_read_up_to_16_mebibytes_and_keys_up_to_1_kibibyte(
     ):
         Seal({}).load(tmp_path / "plan.json", "x")
     assert Seal({"XDG_STATE_HOME": str(tmp_path)}).sign({})
-    assert given == [16 << 20, 1024]
+    assert limits == [16 << 20, 1024]

@@ -73,10 +73,10 @@ def run_http_server(answers: dict[str, Any]) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = self.path.partition("?")[0]
-            said = answers[path] if path in answers else answers[""]
-            is_page = isinstance(said, str)
-            text = said if is_page else json.dumps(said, default=bytes.decode)
-            data = said if isinstance(said, bytes) else text.encode()
+            answer = answers[path] if path in answers else answers[""]
+            is_page = isinstance(answer, str)
+            text = answer if is_page else json.dumps(answer, default=bytes.decode)
+            data = answer if isinstance(answer, bytes) else text.encode()
             self.send_response(200)
             kind = "text/html" if is_page else "application/json"
             self.send_header("Content-Type", kind)

@@ -121,10 +121,10 @@ class Api:
     def find_block(self, *_: str) -> Any:
         return None if self.value is None else (self.value, self.limit)
 
-    def write_block(self, *given: str) -> None:
-        self.written.append(given)
+    def write_block(self, *args: str) -> None:
+        self.written.append(args)
         if self.sticks:
-            self.value = given[2]
+            self.value = args[2]
 
 
 @pytest.mark.parametrize(

@@ -104,16 +104,16 @@ class FakeToolLists:
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
 
-    def _given(self, name: str) -> list[dict[str, Any]]:
+    def _list_tools(self, name: str) -> list[dict[str, Any]]:
         if self.error is not None:
             raise self.error
         return [{"name": name}]
 
     def list_live_tools(self, server: str) -> Any:
-        return self._given("live")
+        return self._list_tools("live")
 
     def probe_server(self, server: str, config: Any) -> Any:
-        return self._given("asked")
+        return self._list_tools("asked")
 
 
 @pytest.mark.parametrize(
@@ -150,11 +150,11 @@ def test_rejected_key_is_an_error_and_not_an_unreachable_server(
 
 def test_connection_error_is_explained_with_the_token_if_used() -> None:
     away = LettaError("Cannot CONNECT")
-    said = ": Cannot CONNECT"
-    assert _explain_unreachable(away, ADD) == f"the server is not reachable{said}"
+    detail = ": Cannot CONNECT"
+    assert _explain_unreachable(away, ADD) == f"the server is not reachable{detail}"
     assert (
         _explain_unreachable(away, WITH_TOKEN)
-        == f"the server is not reachable or refuses the token{said}"
+        == f"the server is not reachable or refuses the token{detail}"
     )
 
 
@@ -197,7 +197,7 @@ def read_agent_with(**more: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({"tools": None}, "no list of tools"),
         ({"tools": [{"name": "a"}]}, "no list of tools"),
@@ -206,8 +206,10 @@ def read_agent_with(**more: Any) -> Any:
         ({"tool_rules": {"a": 1}}, "no list of rules"),
     ],
 )
-def test_agent_without_valid_tools_or_rules_is_an_error(more: Any, said: str) -> None:
-    with pytest.raises(LettaError, match=said):
+def test_agent_without_valid_tools_or_rules_is_an_error(
+    more: Any, message: str
+) -> None:
+    with pytest.raises(LettaError, match=message):
         read_agent_with(**more)
     assert read_agent_with(tool_rules=None, tags=None).tags == ()
 
@@ -260,7 +262,7 @@ class FakeRegistryApi:
         self.live = live
 
     def __getattr__(self, name: str) -> Any:
-        return lambda *given: self.done.append((name, *given))
+        return lambda *args: self.done.append((name, *args))
 
 
 def test_refresh_is_permitted_up_to_50_tools_without_removals() -> None:
@@ -301,12 +303,12 @@ def test_settings_that_a_registration_reset_are_restored(
         "gone": {"return_char_limit": 5},
     }
     api: Any = FakeRegistryApi()
-    said: list[str] = []
-    registering.restore_settings(api, before, said.append)
+    messages: list[str] = []
+    registering.restore_settings(api, before, messages.append)
     assert api.done == [("update_tool", "id-a", {"return_char_limit": 5})]
-    assert said == ["restored settings of a: return_char_limit"]
-    registering.restore_settings(api, {}, said.append)
-    assert len(said) == 1
+    assert messages == ["restored settings of a: return_char_limit"]
+    registering.restore_settings(api, {}, messages.append)
+    assert len(messages) == 1
 
 
 @pytest.mark.parametrize(

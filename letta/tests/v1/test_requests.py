@@ -33,13 +33,13 @@ def make_error(number: int | None) -> LettaError:
 
 
 def get_error_message(ask: Any) -> str:
-    with pytest.raises(LettaError) as told:
+    with pytest.raises(LettaError) as error_info:
         ask()
-    return str(told.value)
+    return str(error_info.value)
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         *(
             (make_error(number), "as it was said")
@@ -55,16 +55,18 @@ def get_error_message(ask: Any) -> str:
         ({"version": "0.16.6"}, ""),
     ],
 )
-def test_get_version_rejects_answers_from_other_servers(answer: Any, said: str) -> None:
+def test_get_version_rejects_answers_from_other_servers(
+    answer: Any, message: str
+) -> None:
     api = Api(answer)
-    if not said:
+    if not message:
         assert api.get_version() == "0.16.6"
         return
-    assert get_error_message(api.get_version).endswith(said)
+    assert get_error_message(api.get_version).endswith(message)
 
 
 @pytest.mark.parametrize(
-    ("answer", "key", "said"),
+    ("answer", "key", "message"),
     [
         (
             make_error(401),
@@ -80,13 +82,13 @@ def test_get_version_rejects_answers_from_other_servers(answer: Any, said: str) 
     ],
 )
 def test_count_tools_rejects_missing_keys_and_other_answers(
-    answer: Any, key: str | None, said: str
+    answer: Any, key: str | None, message: str
 ) -> None:
     api = Api(answer, key=key)
-    if not said:
+    if not message:
         assert api.count_tools() == answer
         return
-    assert get_error_message(api.count_tools).endswith(said)
+    assert get_error_message(api.count_tools).endswith(message)
 
 
 def make_page(first: int, size: int) -> list[dict[str, str]]:
@@ -170,7 +172,7 @@ def test_cloud_url_is_recognized(url: str, is_cloud: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("ftp://a", "is not an http or https URL"),
         ("http://", "is not an http or https URL"),
@@ -180,13 +182,13 @@ def test_cloud_url_is_recognized(url: str, is_cloud: bool) -> None:
         ("http://a/v1/", "ends with /v1"),
     ],
 )
-def test_invalid_base_url_is_an_error(url: str, said: str) -> None:
-    assert said in get_error_message(lambda: LettaApi(url))
+def test_invalid_base_url_is_an_error(url: str, message: str) -> None:
+    assert message in get_error_message(lambda: LettaApi(url))
     assert LettaApi("http://a/v1/x").base_url == "http://a/v1/x"
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         (None, ""),
         ("x", ": x"),
@@ -199,8 +201,10 @@ def test_invalid_base_url_is_an_error(url: str, said: str) -> None:
         ("my s3cret-key", ": my ***"),
     ],
 )
-def test_error_detail_is_extracted_shortened_and_redacted(body: Any, said: str) -> None:
-    assert LettaApi(URL, "s3cret-key")._format_detail(body) == said
+def test_error_detail_is_extracted_shortened_and_redacted(
+    body: Any, message: str
+) -> None:
+    assert LettaApi(URL, "s3cret-key")._format_detail(body) == message
 
 
 @pytest.mark.parametrize(

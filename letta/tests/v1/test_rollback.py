@@ -221,7 +221,7 @@ def test_unrestorable_changes_are_listed() -> None:
 def test_rollback_registers_tools_and_restores_their_settings(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given: list[Any] = []
+    restored: list[Any] = []
     done: list[Any] = []
     undo = SimpleNamespace(
         agents=(), register=("a", "b"), lost=("l",), stays=("s", "s")
@@ -230,26 +230,26 @@ def test_rollback_registers_tools_and_restores_their_settings(
     baselines: Any = SimpleNamespace(
         lock=contextlib.nullcontext, finish=lambda item: done.append(item)
     )
-    api: Any = SimpleNamespace(register_tool=lambda *words: done.append(words))
+    api: Any = SimpleNamespace(register_tool=lambda *args: done.append(args))
     monkeypatch.setattr(
         rollback, "read_current_state", lambda *_: make_current(DESIRED)
     )
     monkeypatch.setattr(rollback, "read_registry", lambda _: index_by_name())
     monkeypatch.setattr(rollback, "_build_undo", lambda *_: undo)
     monkeypatch.setattr(
-        rollback, "restore_settings", lambda _, again, __: given.append(again)
+        rollback, "restore_settings", lambda _, again, __: restored.append(again)
     )
     found = rollback.roll_back(api, DESIRED, was, baselines)
-    assert given == [{"a": {"return_char_limit": 1}}]
+    assert restored == [{"a": {"return_char_limit": 1}}]
     assert done == [("toys", "a"), ("toys", "b"), was]
     assert (found.agents, found.lost, found.stays) == (0, ("l",), ("s",))
     undo.register = ()
     rollback.roll_back(api, DESIRED, was, baselines)
-    assert len(given) == 1
+    assert len(restored) == 1
 
 
 @pytest.mark.parametrize(
-    ("now", "after", "sent", "said"),
+    ("now", "after", "sent", "messages"),
     [
         (("x",), ("x",), 0, []),
         (("x", "y"), ("x",), 1, []),
@@ -262,15 +262,19 @@ def test_rollback_registers_tools_and_restores_their_settings(
     ],
 )
 def test_agent_is_changed_only_if_it_differs(
-    monkeypatch: pytest.MonkeyPatch, now: Any, after: Any, sent: int, said: list[str]
+    monkeypatch: pytest.MonkeyPatch,
+    now: Any,
+    after: Any,
+    sent: int,
+    messages: list[str],
 ) -> None:
     states = [make_state(*now), make_state(*after)]
     monkeypatch.setattr(rollback, "read_agent", lambda *_: states.pop(0))
     changed: list[Any] = []
-    api: Any = SimpleNamespace(set_tools_and_rules=lambda *words: changed.append(words))
+    api: Any = SimpleNamespace(set_tools_and_rules=lambda *args: changed.append(args))
     undo = AgentUndo("me", "agent-1", ("x",), (), (), (), ())
     found = make_current(DESIRED, make_built_in("x"))
-    assert rollback._restore_agent(api, undo, found, lambda _: None) == said
+    assert rollback._restore_agent(api, undo, found, lambda _: None) == messages
     assert changed == [("agent-1", ["id-x"], ())] * sent
     lacking = replace(undo, tools=("x", "gone"))
     assert rollback._restore_agent(api, lacking, found, lambda _: None) == [
@@ -281,8 +285,8 @@ def test_agent_is_changed_only_if_it_differs(
 def test_undo_includes_later_baselines_for_selected_agents(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given: list[Any] = []
-    monkeypatch.setattr(rollback, "build_undo", lambda *words: given.append(words))
+    calls: list[Any] = []
+    monkeypatch.setattr(rollback, "build_undo", lambda *args: calls.append(args))
     was, later = make_baseline("x", "x"), make_baseline("x", "x", saved="2027")
     before = make_baseline("x", "x", saved="2025")
     baselines: Any = SimpleNamespace(list_all=lambda *_: [before, was, later])
@@ -291,5 +295,5 @@ def test_undo_includes_later_baselines_for_selected_agents(
     rollback._build_undo(api, DESIRED, was, baselines, found, ("r",))
     nobody = replace(DESIRED, agents=())
     rollback._build_undo(api, nobody, was, baselines, found, ())
-    assert given[0] == (DESIRED, was, [later], found, ("r",), {"agent-1": {}})
-    assert given[1][1].agents == ()
+    assert calls[0] == (DESIRED, was, [later], found, ("r",), {"agent-1": {}})
+    assert calls[1][1].agents == ()

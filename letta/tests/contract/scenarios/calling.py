@@ -29,8 +29,8 @@ def register_lab(letta: Exchange, *names: str) -> tuple[ChangingMcp, str]:
 
 def start_turn(letta: Exchange, agent: str, **more: Any) -> Any:
     """Send a user's message to an agent and record the turn."""
-    said = {"messages": [{"role": "user", "content": "Go."}], **more}
-    return letta.request("POST", f"{agent}/messages", said, keep=TURN)
+    body = {"messages": [{"role": "user", "content": "Go."}], **more}
+    return letta.request("POST", f"{agent}/messages", body, keep=TURN)
 
 
 def running(letta: Exchange) -> None:
@@ -128,8 +128,8 @@ def needs_approval(letta: Exchange) -> None:
     model.script = [{"tool": "add", "arguments": {"a": 1}}, {"text": "Done."}]
     asked = start_turn(letta, agent)
     letta.note("calls before the approval", len(lab.list_calls("add")))
-    said = {"messages": [{"role": "user", "content": "Go on."}]}
-    letta.request("POST", f"{agent}/messages", said, keep="detail.code")
+    body = {"messages": [{"role": "user", "content": "Go on."}]}
+    letta.request("POST", f"{agent}/messages", body, keep="detail.code")
     request = asked["messages"][-1]
     answer = {
         "type": "approval",
