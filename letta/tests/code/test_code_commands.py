@@ -12,7 +12,8 @@ from letta.tests.code.desk import AGENT, LOCAL, OTHERS, Desk
 from letta.tests.toy import TOKEN
 
 
-def test_saved_plan_is_applied_once_and_verified(desk: Desk) -> None:
+def test_saved_letta_code_plan_is_applied_once_and_then_verified(desk: Desk) -> None:
+    """Write an `mcpServers` entry to Letta Code's settings file once."""
     plan = str(desk.home / "plan.json")
     result = desk.letta("plan", *LOCAL, "--out", plan, "--detailed-exitcode")
     assert result.exit_code == 2
@@ -49,8 +50,10 @@ def test_saved_plan_is_applied_once_and_verified(desk: Desk) -> None:
     assert "No changes" in desk.letta("plan", *LOCAL).stdout
 
 
-def test_json_output_contains_no_token(desk: Desk) -> None:
-    """`Desk.letta` checks each output for the token."""
+def test_letta_code_plan_apply_and_verify_print_results_as_json_without_the_token(
+    desk: Desk,
+) -> None:
+    """Check each output for the MCP server's token in `Desk.letta`."""
     plan = json.loads(desk.letta("plan", *LOCAL, "--format", "json").stdout)
     assert [change["action"] for change in plan["changes"]] == ["+"]
     desk.letta("apply", *LOCAL, "--yes")
@@ -60,7 +63,9 @@ def test_json_output_contains_no_token(desk: Desk) -> None:
     assert passed == ["search_notes"]
 
 
-def test_changed_url_and_token_update_only_the_toolsets_entry(desk: Desk) -> None:
+def test_letta_code_apply_updates_url_and_token_only_in_the_toolsets_server_entry(
+    desk: Desk,
+) -> None:
     entry = {
         "name": "toy",
         "transport": "http",
@@ -86,7 +91,9 @@ def test_changed_url_and_token_update_only_the_toolsets_entry(desk: Desk) -> Non
     assert desk.settings.read_text() == json.dumps(value, indent=2)
 
 
-def test_saved_plan_is_refused_after_mcp_servers_changed(desk: Desk) -> None:
+def test_letta_code_apply_refuses_a_saved_plan_after_the_agents_mcp_servers_changed(
+    desk: Desk,
+) -> None:
     plan = str(desk.home / "plan.json")
     desk.letta("plan", *LOCAL, "--out", plan)
     value = desk.read()
@@ -98,7 +105,9 @@ def test_saved_plan_is_refused_after_mcp_servers_changed(desk: Desk) -> None:
     assert desk.read() == value
 
 
-def test_saved_plan_is_applied_after_unrelated_settings_changed(desk: Desk) -> None:
+def test_letta_code_apply_accepts_a_saved_plan_after_unrelated_settings_changed(
+    desk: Desk,
+) -> None:
     plan = str(desk.home / "plan.json")
     desk.letta("plan", *LOCAL, "--out", plan)
     desk.write({**OTHERS, "lastAgent": AGENT})
@@ -107,7 +116,9 @@ def test_saved_plan_is_applied_after_unrelated_settings_changed(desk: Desk) -> N
 
 
 @pytest.mark.parametrize("edit", ['"changes": []', '"id": "0"', "nonsense"])
-def test_edited_plan_file_is_refused(desk: Desk, edit: str) -> None:
+def test_letta_code_apply_exits_with_2_for_an_edited_plan_file(
+    desk: Desk, edit: str
+) -> None:
     plan = desk.home / "plan.json"
     desk.letta("plan", *LOCAL, "--out", str(plan))
     text = plan.read_text()
@@ -132,7 +143,10 @@ def assert_plan_is_refused(desk: Desk, *args: str) -> str:
     return text
 
 
-def test_plan_is_refused_if_server_offers_tool_that_calls_the_agent(desk: Desk) -> None:
+def test_letta_code_plan_is_refused_if_the_mcp_server_offers_a_forbidden_tool(
+    desk: Desk,
+) -> None:
+    """Refuse `wake_agent`, which would send a message to the agent that calls it."""
     offered = {"name": "wake_agent", "inputSchema": {"type": "object"}}
     desk.mcp.tools = [*desk.mcp.tools, offered]
     assert "`wake_agent` to keeper, which must not have it" in assert_plan_is_refused(
@@ -140,19 +154,26 @@ def test_plan_is_refused_if_server_offers_tool_that_calls_the_agent(desk: Desk) 
     )
 
 
-def test_plan_is_refused_if_server_does_not_offer_a_tool(desk: Desk) -> None:
+def test_letta_code_plan_is_refused_if_the_mcp_server_lacks_a_tool_from_the_specs(
+    desk: Desk,
+) -> None:
     desk.mcp.tools = [t for t in desk.mcp.tools if t["name"] == "search_notes"]
     assert "does not offer `delete_note` (not-deployed)" in assert_plan_is_refused(
         desk, *LOCAL
     )
 
 
-def test_plan_is_refused_while_server_is_down(desk: Desk) -> None:
+def test_letta_code_plan_is_refused_while_the_mcp_server_does_not_respond(
+    desk: Desk,
+) -> None:
     desk.mcp.is_down = True
     assert "does not respond" in assert_plan_is_refused(desk, *LOCAL)
 
 
-def test_foreign_stdio_entry_is_replaced_only_with_allow_capture(desk: Desk) -> None:
+def test_letta_code_apply_replaces_a_foreign_stdio_server_only_with_allow_capture(
+    desk: Desk,
+) -> None:
+    """Treat a server with the toolset's server name but a command as foreign."""
     value = json.loads(json.dumps(OTHERS))
     value["agents"][1]["mcpServers"][0]["name"] = "toy"
     desk.write(value)
@@ -170,7 +191,10 @@ def test_foreign_stdio_entry_is_replaced_only_with_allow_capture(desk: Desk) -> 
     ), "the entry belongs to the toolset"
 
 
-def test_server_names_with_the_same_alias_are_refused(desk: Desk) -> None:
+def test_letta_code_plan_refuses_server_names_with_the_same_tool_name_prefix(
+    desk: Desk,
+) -> None:
+    """Refuse `to.y` next to `to_y`: both have the prefix `mcp__to_y__`."""
     desk.project.edit("specs/toy/toolset.yaml", "{name: toy,", "{name: to_y,")
     value = json.loads(json.dumps(OTHERS))
     value["agents"][1]["mcpServers"][0]["name"] = "to.y"
@@ -178,18 +202,24 @@ def test_server_names_with_the_same_alias_are_refused(desk: Desk) -> None:
     assert "mcp__to_y__" in assert_plan_is_refused(desk, *LOCAL)
 
 
-def test_agent_on_two_backends_requires_base_url(desk: Desk) -> None:
+def test_letta_code_plan_requires_base_url_if_the_settings_list_the_agent_id_twice(
+    desk: Desk,
+) -> None:
     assert "pass --base-url to choose one" in assert_plan_is_refused(desk)
 
 
-def test_apply_adds_missing_agent_with_a_warning(desk: Desk) -> None:
+def test_letta_code_apply_adds_a_missing_agent_to_the_settings_with_a_warning(
+    desk: Desk,
+) -> None:
     result = desk.letta("apply", "--base-url", "https://letta.test/", "--yes")
     assert result.exit_code == 0, result.stderr
     assert "the settings file has no entry for keeper" in result.stdout
     assert desk.read()["agents"][2]["baseUrl"] == "letta.test"
 
 
-def test_invalid_settings_file_is_reported_and_not_changed(desk: Desk) -> None:
+def test_letta_code_apply_reports_invalid_settings_json_and_keeps_the_file(
+    desk: Desk,
+) -> None:
     desk.settings.write_text('{\n  // mine\n  "agents": []\n}')
     result = desk.letta("apply", *LOCAL, "--yes")
     assert result.exit_code == 2
@@ -197,7 +227,7 @@ def test_invalid_settings_file_is_reported_and_not_changed(desk: Desk) -> None:
     assert desk.settings.read_text().startswith("{\n  // mine")
 
 
-def test_apply_creates_a_missing_settings_file(desk: Desk) -> None:
+def test_letta_code_apply_creates_a_missing_settings_file(desk: Desk) -> None:
     os.unlink(desk.settings)
     assert desk.letta("apply", "--yes").exit_code == 0
     assert desk.letta("verify").exit_code == 0
@@ -205,7 +235,9 @@ def test_apply_creates_a_missing_settings_file(desk: Desk) -> None:
     assert desk.read()["agents"][0]["baseUrl"] == local
 
 
-def test_verify_reports_changed_description_and_failing_example(desk: Desk) -> None:
+def test_letta_code_verify_reports_a_changed_description_and_a_failing_example(
+    desk: Desk,
+) -> None:
     desk.letta("apply", *LOCAL, "--yes")
 
     def fail(arguments: Any) -> Any:
@@ -220,7 +252,8 @@ def test_verify_reports_changed_description_and_failing_example(desk: Desk) -> N
     assert "all_match: false" in result.stdout
 
 
-def test_verify_options_select_the_called_tools(desk: Desk) -> None:
+def test_letta_code_verify_options_select_which_tools_are_called(desk: Desk) -> None:
+    """Check `--no-calls`, `--tool` and `--call-changing`."""
     desk.letta("apply", *LOCAL, "--yes")
     desk.letta("verify", *LOCAL, "--no-calls")
     assert desk.mcp.calls == []
@@ -228,7 +261,9 @@ def test_verify_options_select_the_called_tools(desk: Desk) -> None:
     assert [call.name for call in desk.mcp.calls] == ["delete_note"]
 
 
-def test_foreign_http_entry_is_not_replaced(desk: Desk) -> None:
+def test_letta_code_plan_refuses_to_replace_a_foreign_http_server_entry(
+    desk: Desk,
+) -> None:
     value = json.loads(json.dumps(OTHERS))
     theirs = {"name": "toy", "transport": "http", "url": "http://theirs.test/mcp"}
     value["agents"][1]["mcpServers"].append({**theirs, "headers": {"X-Key": "k"}})
@@ -241,7 +276,7 @@ def test_foreign_http_entry_is_not_replaced(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("has_entry", [True, False])
-def test_rollback_restores_the_settings_file_from_backup(
+def test_letta_code_rollback_restores_the_settings_file_from_its_backup(
     desk: Desk, has_entry: bool
 ) -> None:
     value = json.loads(json.dumps(OTHERS))
@@ -265,7 +300,9 @@ def test_rollback_restores_the_settings_file_from_backup(
     assert "nothing to restore" in desk.letta("rollback", *LOCAL).stdout
 
 
-def test_rollback_keeps_an_entry_that_was_changed_later(desk: Desk) -> None:
+def test_letta_code_rollback_refuses_to_replace_a_server_entry_changed_after_apply(
+    desk: Desk,
+) -> None:
     desk.letta("apply", *LOCAL, "--yes")
     value = desk.read()
     value["agents"][1]["mcpServers"][1]["url"] = "http://newer.test/mcp"
@@ -276,7 +313,7 @@ def test_rollback_keeps_an_entry_that_was_changed_later(desk: Desk) -> None:
     assert desk.read() == value
 
 
-def test_rollback_refuses_an_edited_backup(desk: Desk) -> None:
+def test_letta_code_rollback_exits_with_2_for_an_edited_backup_file(desk: Desk) -> None:
     desk.letta("apply", *LOCAL, "--yes")
     [copy] = desk.settings.parent.glob("toolcast-toy-*.json")
     copy.write_text(copy.read_text().replace("null", '{"name": "toy", "command": "x"}'))
@@ -286,7 +323,9 @@ def test_rollback_refuses_an_edited_backup(desk: Desk) -> None:
     assert "was changed after it was saved" in result.stderr
 
 
-def test_verify_fails_if_the_requested_tool_is_skipped(desk: Desk) -> None:
+def test_letta_code_verify_exits_with_1_if_the_requested_tool_call_is_skipped(
+    desk: Desk,
+) -> None:
     desk.letta("apply", *LOCAL, "--yes")
     result = desk.letta("verify", *LOCAL, "--tool", "delete_note")
     assert result.exit_code == 1
@@ -294,7 +333,8 @@ def test_verify_fails_if_the_requested_tool_is_skipped(desk: Desk) -> None:
     assert "all_match: true" in result.stdout
 
 
-def test_rollback_option_restore_is_an_error_for_letta_code(desk: Desk) -> None:
+def test_letta_code_rollback_rejects_the_restore_option(desk: Desk) -> None:
+    """Reject the option because Letta Code attaches no tools."""
     result = desk.letta("rollback", *LOCAL, "--restore", "x")
     assert result.exit_code == 2
     assert "which attaches no tools" in result.stderr

@@ -27,9 +27,10 @@ def code(tmp_path: Path) -> LettaCode:
 
 
 @pytest.mark.letta
-def test_letta_code_lists_and_calls_rens_tools(
+def test_real_letta_code_lists_and_calls_the_mcp_tools_after_letta_apply(
     code: LettaCode, project_copy: Any
 ) -> None:
+    """Apply the example toolset `ren` to the settings of an installed Letta Code."""
     with scripted_model() as model:
         agent = code.new_agent(model)
     before = json.loads(code.settings.read_text())

@@ -156,7 +156,10 @@ def build_current_state(*servers: Any, known: Any = (None,), **more: Any) -> Any
         ),
     ],
 )
-def test_settings_cause_blockers(plan: Plan, expected: list[str]) -> None:
+def test_letta_code_settings_cause_plan_blockers(
+    plan: Plan, expected: list[str]
+) -> None:
+    """Block duplicate or foreign servers, equal prefixes and forbidden tools."""
     messages = [f"{item.code}: {item.message}" for item in plan.blockers]
     assert [
         item[: len(beginning)]
@@ -223,7 +226,7 @@ def test_settings_cause_blockers(plan: Plan, expected: list[str]) -> None:
         ),
     ],
 )
-def test_plan_lists_changes_and_warnings(
+def test_letta_code_plan_lists_server_entry_changes_and_warnings(
     plan: Plan, changes: Any, warnings: list[str]
 ) -> None:
     assert [(item.action, item.detail) for item in plan.changes] == changes
@@ -232,7 +235,9 @@ def test_plan_lists_changes_and_warnings(
     assert plan.registry == {}
 
 
-def test_custom_headers_are_kept_only_in_the_toolsets_own_entry() -> None:
+def test_letta_code_server_entry_keeps_custom_headers_unless_the_entry_is_foreign() -> (
+    None
+):
     token = replace(DESIRED, token="s3cret")
     old = {
         **OURS,
@@ -260,7 +265,7 @@ def test_custom_headers_are_kept_only_in_the_toolsets_own_entry() -> None:
     )
 
 
-def test_set_entry_replaces_the_entry_at_its_position() -> None:
+def test_set_entry_replaces_the_letta_code_server_with_the_same_name_in_place() -> None:
     other = {"name": "other"}
     assert set_entry([other], OURS) == [other, OURS]
     assert set_entry([{**OURS, "url": "x", "more": 1}, other], OURS) == [
@@ -270,7 +275,9 @@ def test_set_entry_replaces_the_entry_at_its_position() -> None:
     assert set_entry([other, {**PROGRAM, "more": 1}], OURS) == [other, OURS]
 
 
-def test_changed_servers_or_token_invalidate_a_plan() -> None:
+def test_letta_code_plan_is_invalid_after_other_mcp_servers_or_the_token_changed() -> (
+    None
+):
     plan = build_plan_for({"name": "other"})
 
     def list_changes(*servers: Any, wanted: Any = DESIRED) -> list[str]:

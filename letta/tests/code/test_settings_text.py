@@ -42,7 +42,7 @@ layouts = st.sampled_from([None, 2, 4, "\t"])
 @given(
     st.dictionaries(st.text(max_size=4), values), st.text(max_size=4), values, layouts
 )
-def test_set_member_equals_dict_assignment(
+def test_set_member_edits_json_text_like_a_python_dict_assignment(
     before: dict[str, Any], key: str, value: Any, indent: Any
 ) -> None:
     text = json.dumps(before, indent=indent)
@@ -52,20 +52,22 @@ def test_set_member_equals_dict_assignment(
 
 
 @given(st.lists(values, max_size=4), values, layouts)
-def test_append_element_equals_list_append(
+def test_append_element_edits_json_text_like_python_list_append(
     before: list[Any], value: Any, indent: Any
 ) -> None:
     text = json.dumps(before, indent=indent)
     assert parse_json(append_element(text, 0, value)) == [*before, value]
 
 
-def test_set_member_keeps_numbers_escapes_spacing_and_order() -> None:
+def test_set_member_keeps_other_json_numbers_escapes_spacing_and_order() -> None:
     text = '{ "b":1.50,"a" :  [1e3, 12345678901234567890],\r\n  "\\u0063":"\\u00e9\\/" }\r\n'
     edited = set_member(text, 0, "new", 1)
     assert edited == text.replace('\\/" }', '\\/",\r\n  "new": 1 }')
 
 
-def test_set_server_uses_letta_codes_layout(tmp_path: Path) -> None:
+def test_letta_code_settings_set_server_writes_json_with_two_spaces_indent(
+    tmp_path: Path,
+) -> None:
     before = {"agents": [{"agentId": AGENT, "baseUrl": "local:/x"}], "last": None}
     file = tmp_path / "settings.json"
     file.write_text(json.dumps(before, indent=2))
@@ -89,7 +91,7 @@ def test_set_server_uses_letta_codes_layout(tmp_path: Path) -> None:
     ],
     ids=json.dumps,
 )
-def test_set_server_adds_or_updates_the_entry_and_keeps_the_rest(
+def test_letta_code_settings_set_server_adds_or_updates_a_server_and_keeps_the_rest(
     tmp_path: Path, before: dict[str, Any], indent: Any
 ) -> None:
     file = tmp_path / "settings.json"
@@ -132,7 +134,7 @@ def test_set_server_adds_or_updates_the_entry_and_keeps_the_rest(
     ],
     ids=lambda value: value[:20],
 )
-def test_invalid_settings_raise_an_error_and_are_not_changed(
+def test_letta_code_settings_read_raises_for_invalid_json_and_keeps_the_file(
     tmp_path: Path, text: str, reason: str
 ) -> None:
     file = tmp_path / "settings.json"
@@ -142,7 +144,9 @@ def test_invalid_settings_raise_an_error_and_are_not_changed(
     assert file.read_bytes() == text.encode()
 
 
-def test_write_keeps_permissions_and_symbolic_links(tmp_path: Path) -> None:
+def test_letta_code_settings_write_keeps_file_permissions_and_a_symbolic_link(
+    tmp_path: Path,
+) -> None:
     real = tmp_path / "dotfiles" / "letta.json"
     real.parent.mkdir()
     real.write_text("{}")
@@ -157,14 +161,16 @@ def test_write_keeps_permissions_and_symbolic_links(tmp_path: Path) -> None:
     assert os.listdir(real.parent) == ["letta.json"]
 
 
-def test_new_settings_file_has_mode_600(tmp_path: Path) -> None:
+def test_letta_code_settings_write_creates_a_new_file_with_mode_600(
+    tmp_path: Path,
+) -> None:
     before = Settings.read(tmp_path / ".letta" / "settings.json")
     before.set_server(AGENT, None, SERVER).write(before)
     assert stat.S_IMODE(before.path.stat().st_mode) == 0o600
     assert Settings.read(before.path).list_servers(AGENT, None) == [SERVER]
 
 
-def test_write_is_refused_after_another_program_changed_the_file(
+def test_letta_code_settings_write_raises_after_another_program_changed_the_file(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "settings.json"
@@ -176,7 +182,7 @@ def test_write_is_refused_after_another_program_changed_the_file(
     assert file.read_text() == '{"mine": 1}'
 
 
-def test_failed_write_keeps_the_previous_file(
+def test_letta_code_settings_write_keeps_the_previous_file_if_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "settings.json"
@@ -193,7 +199,9 @@ def test_failed_write_keeps_the_previous_file(
     assert os.listdir(tmp_path) == ["settings.json"]
 
 
-def test_broken_symbolic_link_is_an_error(tmp_path: Path) -> None:
+def test_letta_code_settings_read_raises_for_a_broken_symbolic_link(
+    tmp_path: Path,
+) -> None:
     link = tmp_path / "settings.json"
     link.symlink_to(tmp_path / "gone")
     with pytest.raises(SettingsError, match="broken symbolic link"):
@@ -210,13 +218,14 @@ def test_broken_symbolic_link_is_an_error(tmp_path: Path) -> None:
         ("agent-local-1", "local:/srv/x/../y", "local:/srv/y"),
     ],
 )
-def test_resolve_home_returns_the_base_url_in_letta_codes_form(
+def test_resolve_home_returns_the_agents_base_url_as_letta_code_stores_it(
     agent: str, base_url: str | None, expected: str | None
 ) -> None:
     assert resolve_home(agent, base_url, {"HOME": "/home/me"}) == expected
 
 
-def test_similar_server_names_have_the_same_alias() -> None:
+def test_format_alias_is_equal_for_server_names_with_dots_or_underscores() -> None:
+    """Build the alias in Letta Code's tool name prefix `mcp__ALIAS__`."""
     assert (
         format_alias("my.server")
         == format_alias("my_server")
@@ -224,12 +233,12 @@ def test_similar_server_names_have_the_same_alias() -> None:
     )
 
 
-def test_invalid_json_error_has_line_and_column() -> None:
+def test_parse_json_raises_invalid_json_error_with_line_and_column() -> None:
     with pytest.raises(InvalidJsonError, match="line 1, column 2"):
         parse_json("{x}")
 
 
-def test_settings_are_read_up_to_16_mebibytes(
+def test_letta_code_settings_read_limits_the_file_to_16_mebibytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits: list[int] = []
@@ -256,7 +265,9 @@ def test_settings_are_read_up_to_16_mebibytes(
         ('{"a":\n1}', ""),
     ],
 )
-def test_indent_is_detected_from_the_first_indented_line(text: str, unit: str) -> None:
+def test_detect_indent_returns_the_indent_from_the_first_indented_json_line(
+    text: str, unit: str
+) -> None:
     assert _detect_indent(text) == unit
 
 
@@ -270,13 +281,13 @@ def test_indent_is_detected_from_the_first_indented_line(text: str, unit: str) -
         (" [\n 1\n]", 0, " []"),
     ],
 )
-def test_remove_element_also_removes_its_comma(
+def test_remove_element_removes_a_json_array_element_and_its_comma(
     text: str, index: int, after: str
 ) -> None:
     assert remove_element(text, 0, index) == after
 
 
-def test_added_and_replaced_elements_use_the_surrounding_indent() -> None:
+def test_added_and_replaced_json_elements_use_the_surrounding_indent() -> None:
     text = '[\n  1,\n  {"a": 2}\n]'
     assert replace_element(text, 0, 0, [3]) == '[\n  [\n    3\n  ],\n  {"a": 2}\n]'
     assert append_element(text, 0, 3) == '[\n  1,\n  {"a": 2},\n  3\n]'
@@ -287,7 +298,9 @@ def test_added_and_replaced_elements_use_the_surrounding_indent() -> None:
     )
 
 
-def test_get_line_indent_returns_leading_whitespace() -> None:
+def test_get_line_indent_returns_the_leading_whitespace_in_the_line_at_an_offset() -> (
+    None
+):
     for text, at, indent in (
         ("\n  {}", 3, "  "),
         ("  {}", 2, "  "),
