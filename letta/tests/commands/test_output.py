@@ -87,7 +87,7 @@ def make_request(**more: Any) -> Any:
         (FakePlan(blockers=(1,)), "v1", "p.json", (1, 1), f"{PLAN}Not saved: p.json\n"),
     ],
 )
-def test_plan_is_printed_and_saved_with_its_exit_code(
+def test_letta_plan_command_prints_and_saves_the_plan_with_its_exit_code(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     made: FakePlan,
@@ -96,6 +96,7 @@ def test_plan_is_printed_and_saved_with_its_exit_code(
     exits: tuple[int, int],
     expected_output: str,
 ) -> None:
+    """Exit with 1 for blockers or missing tools, with 2 for changes if requested."""
     monkeypatch.setattr(operations, "_build_plan", lambda *_: made)
     path = None if out is None else Path(out)
     for detailed, code in zip((False, True), exits, strict=True):
@@ -110,7 +111,7 @@ def test_plan_is_printed_and_saved_with_its_exit_code(
     assert json.loads(capsys.readouterr().out) == {"place": "here"}
 
 
-def test_plan_that_cannot_be_saved_exits_with_2(
+def test_letta_plan_command_exits_with_2_if_the_plan_file_cannot_be_saved(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = FakePlan()
@@ -163,7 +164,7 @@ SYNCED = "tools+rules synced - 3 tools, 4 rules\n"
         ),
     ],
 )
-def test_apply_prints_its_result_as_text_and_json(
+def test_letta_apply_command_prints_its_result_as_text_and_json(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     backend: str,
@@ -209,7 +210,7 @@ def test_apply_prints_its_result_as_text_and_json(
         ),
     ],
 )
-def test_apply_prints_errors_and_refusals(
+def test_letta_apply_command_prints_errors_and_refusals_and_exits_with_1(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     error: Exception,
@@ -230,7 +231,7 @@ def test_apply_prints_errors_and_refusals(
 
 
 @pytest.mark.parametrize(("is_success", "code"), [(True, 0), (False, 1)])
-def test_verify_prints_its_result_and_exits_with_1_on_differences(
+def test_letta_verify_command_prints_its_result_and_exits_with_1_on_differences(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     is_success: bool,

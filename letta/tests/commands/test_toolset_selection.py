@@ -29,7 +29,7 @@ def select_toolset(monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None)
 @pytest.mark.parametrize(
     ("sets", "name", "found"), [("a", None, "a"), ("a", "a", "a"), ("a b", "b", "b")]
 )
-def test_toolset_is_selected_by_name_or_as_the_only_one(
+def test_letta_commands_select_a_toolset_by_name_or_the_only_toolset_with_letta(
     monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None, found: str
 ) -> None:
     assert select_toolset(monkeypatch, sets, name) == found
@@ -48,7 +48,7 @@ def test_toolset_is_selected_by_name_or_as_the_only_one(
         ("a", "plain", "no toolset `plain` has a `letta`\n  help: use one of a"),
     ],
 )
-def test_missing_or_ambiguous_toolset_exits_with_2(
+def test_letta_commands_exit_with_2_for_a_missing_or_ambiguous_toolset(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     sets: str,
@@ -131,7 +131,7 @@ IGNORED_FILE_LINE = "ignored: x.json is edited\n"
         ),
     ],
 )
-def test_rollback_prints_its_result_and_exit_code(
+def test_letta_rollback_command_prints_its_result_and_exits_with_1_on_losses(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     done: RollbackResult,
@@ -145,7 +145,7 @@ def test_rollback_prints_its_result_and_exit_code(
     assert (captured.out, captured.err) == (out, err)
 
 
-def test_rollback_preview_lists_changes_and_unrestorable_parts(
+def test_letta_rollback_dry_run_prints_changes_and_unrestorable_parts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     agents = (
@@ -184,13 +184,14 @@ def test_rollback_preview_lists_changes_and_unrestorable_parts(
         (Baselines(SimpleNamespace(id="3", name="they")), ("me",), None),
     ],
 )
-def test_rollback_refuses_baseline_for_other_toolset_or_agents(
+def test_letta_rollback_command_refuses_a_baseline_for_another_toolset_or_agents(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     baselines: Baselines,
     agents: Any,
     expected_message: str | None,
 ) -> None:
+    """Use baselines: the states that are saved before an apply changes anything."""
     done = RollbackResult(0, (), ())
     if expected_message is None:
         assert run_rollback(monkeypatch, baselines, done, agents=agents) == 0
@@ -237,7 +238,7 @@ def run_blocks(monkeypatch: pytest.MonkeyPatch, has: bool, **more: Any) -> int:
         ({"is_cloud": True}, 0, "a block\n"),
     ],
 )
-def test_blocks_command_prints_or_writes_changes(
+def test_letta_blocks_command_prints_or_writes_memory_block_changes(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     more: Any,
@@ -248,7 +249,7 @@ def test_blocks_command_prints_or_writes_changes(
     assert capsys.readouterr().out == out
 
 
-def test_blocks_command_requires_v1_backend_and_declared_blocks(
+def test_letta_blocks_command_requires_the_v1_backend_and_declared_blocks(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def raise_missing_setting(_: Any) -> Any:

@@ -35,14 +35,14 @@ def read_recording(name: str) -> list[dict[str, Any]]:
 
 
 @parametrize_scenarios
-def test_fake_server_answers_as_recorded(name: str) -> None:
+def test_fake_letta_server_answers_as_recorded_from_a_real_server(name: str) -> None:
     with FakeLetta() as fake:
         assert run_scenario(name, fake.url) == read_recording(name)
 
 
 @pytest.mark.letta
 @parametrize_scenarios
-def test_real_server_answers_as_recorded(name: str, clean_letta: str) -> None:
+def test_real_letta_server_answers_as_recorded(name: str, clean_letta: str) -> None:
     lines = run_scenario(name, clean_letta)
     if os.environ.get("REGENERATE"):
         text = ",\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
@@ -51,5 +51,5 @@ def test_real_server_answers_as_recorded(name: str, clean_letta: str) -> None:
     assert lines == read_recording(name)
 
 
-def test_every_recording_belongs_to_a_scenario() -> None:
+def test_recorded_letta_answer_files_match_the_contract_scenarios() -> None:
     assert {file.stem for file in RECORDED.glob("*.json")} == set(SCENARIOS)
