@@ -41,7 +41,7 @@ def call_tool(server: Server, tool: str, caller: str | None, **arguments: Any) -
     return server.send("/mcp/", body, headers).message["result"]
 
 
-def test_agent_cannot_call_tool_that_calls_its_own_loop(
+def test_letta_agent_call_to_a_tool_that_messages_the_same_agent_is_refused(
     fake: FakeLetta, ren: tuple[Server, str]
 ) -> None:
     server, agent = ren
@@ -51,7 +51,7 @@ def test_agent_cannot_call_tool_that_calls_its_own_loop(
     assert fake.faults.seen == [], "nothing reached the agent"
 
 
-def test_other_callers_can_call_tool_that_calls_the_agent_loop(
+def test_other_callers_can_call_a_tool_that_messages_the_letta_agent(
     fake: FakeLetta, ren: tuple[Server, str]
 ) -> None:
     server, _ = ren
@@ -61,7 +61,7 @@ def test_other_callers_can_call_tool_that_calls_the_agent_loop(
         assert "Hello yourself." in result["content"][0]["text"]
 
 
-def test_agent_can_call_tool_that_does_not_call_its_loop(
+def test_letta_agent_can_call_a_tool_that_sends_the_agent_no_message(
     fake: FakeLetta, ren: tuple[Server, str]
 ) -> None:
     server, agent = ren
@@ -69,7 +69,7 @@ def test_agent_can_call_tool_that_does_not_call_its_loop(
     assert result.get("isError", False) is False
 
 
-def test_without_configured_agent_id_every_agent_is_refused(
+def test_tool_that_messages_the_agent_refuses_all_agents_without_a_configured_id(
     fake: FakeLetta, tmp_path: Path
 ) -> None:
     env = {"REN_DATA": str(tmp_path), "LETTA_BASE_URL": fake.url, "REN_AGENT_ID": ""}

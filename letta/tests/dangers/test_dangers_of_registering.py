@@ -13,7 +13,7 @@ SEARCH = "specs/toy/search_notes.yaml"
 TEXT = "{type: string, description: What to look for.}"
 
 
-def test_plan_is_refused_while_mcp_server_is_down(stage: Stage) -> None:
+def test_letta_plan_is_refused_while_the_mcp_server_is_down(stage: Stage) -> None:
     """Letta would create an entry without tools and answer 200."""
     stage.mcp.is_down = True
     stage.assert_plan_is_refused("unreachable")
@@ -23,14 +23,18 @@ def test_plan_is_refused_while_mcp_server_is_down(stage: Stage) -> None:
     stage.assert_plan_is_refused("unreachable")
 
 
-def test_plan_is_refused_if_server_does_not_offer_a_tool(stage: Stage) -> None:
+def test_letta_plan_is_refused_if_the_mcp_server_lacks_a_tool_from_the_specs(
+    stage: Stage,
+) -> None:
     """Letta would skip the tool without an error."""
     stage.mcp.tools = [t for t in stage.mcp.tools if t["name"] != "end_day"]
     message = stage.assert_plan_is_refused("not-deployed")
     assert "the MCP server does not offer `end_day`" in message
 
 
-def test_plan_is_refused_if_offered_tools_differ_from_specs(stage: Stage) -> None:
+def test_letta_plan_is_refused_if_offered_tools_differ_from_the_specs(
+    stage: Stage,
+) -> None:
     """The agent would receive another schema than the specs define."""
     stage.mcp.tools = [{**t, "description": "Old."} for t in stage.mcp.tools]
     assert "differs from the spec" in stage.assert_plan_is_refused(
@@ -38,14 +42,16 @@ def test_plan_is_refused_if_offered_tools_differ_from_specs(stage: Stage) -> Non
     )
 
 
-def test_plan_is_refused_if_tools_are_on_a_second_page(stage: Stage) -> None:
+def test_letta_plan_is_refused_if_tools_are_on_the_second_mcp_tools_list_page(
+    stage: Stage,
+) -> None:
     """Letta reads only the first page."""
     stage.mcp.page = 3
     message = stage.assert_plan_is_refused("not-deployed")
     assert "`search_notes`, `wake_agent` on its first page" in message
 
 
-def test_plan_is_refused_for_schema_that_letta_skips(stage: Stage) -> None:
+def test_letta_plan_is_refused_for_a_schema_that_letta_skips(stage: Stage) -> None:
     """Letta skips an array without items."""
     stage.project.edit(SEARCH, TEXT, "{type: array, description: Words.}")
     stage.deploy()
@@ -56,7 +62,7 @@ def test_plan_is_refused_for_schema_that_letta_skips(stage: Stage) -> None:
     )
 
 
-def test_plan_is_refused_if_server_offers_no_tools(stage: Stage) -> None:
+def test_letta_plan_is_refused_if_the_mcp_server_offers_no_tools(stage: Stage) -> None:
     """A refresh during a deployment would delete and detach all tools."""
     stage.apply()
     stage.mcp.tools = []
@@ -64,7 +70,9 @@ def test_plan_is_refused_if_server_offers_no_tools(stage: Stage) -> None:
     assert stage.names() == THEIRS | OURS
 
 
-def test_deleting_tool_that_other_agents_use_requires_its_name(stage: Stage) -> None:
+def test_letta_plan_deletes_a_tool_attached_to_other_agents_only_if_named(
+    stage: Stage,
+) -> None:
     """Letta detaches a deleted tool from every agent of the organization."""
     stage.apply()
     other = stage.create_another_agent("search_notes")
@@ -79,7 +87,7 @@ def test_deleting_tool_that_other_agents_use_requires_its_name(stage: Stage) -> 
     assert stage.find_tool("search_notes") is None
 
 
-def test_capturing_another_servers_tool_requires_its_name(stage: Stage) -> None:
+def test_letta_plan_takes_over_another_servers_tool_only_if_named(stage: Stage) -> None:
     """Tool names are unique in an organization; registering one replaces its owner."""
     with changing_mcp(tool("search_notes", "Theirs.")) as theirs:
         entry = stage.create_server_entry("theirs", url=theirs.url)
@@ -92,14 +100,18 @@ def test_capturing_another_servers_tool_requires_its_name(stage: Stage) -> None:
         assert stage.names(other) == {"search_notes"}
 
 
-def test_plan_is_refused_if_another_server_captured_a_tool(stage: Stage) -> None:
+def test_letta_plan_is_refused_after_another_server_took_over_a_tool(
+    stage: Stage,
+) -> None:
     stage.apply()
     with changing_mcp(tool("end_day", "Theirs.")) as theirs:
         stage.create_server_entry("theirs", url=theirs.url)
         assert "`end_day` belongs to" in stage.assert_plan_is_refused("capture")
 
 
-def test_tools_are_registered_and_updated_beside_60_other_tools(stage: Stage) -> None:
+def test_letta_apply_registers_and_updates_tools_next_to_60_other_tools(
+    stage: Stage,
+) -> None:
     """A refresh reads only 50 tools of the organization."""
     many = [tool(f"many_{number:02}") for number in range(60)]
     with changing_mcp(*many) as theirs:
@@ -117,7 +129,9 @@ def test_tools_are_registered_and_updated_beside_60_other_tools(stage: Stage) ->
         assert len(stage.request("GET", "/v1/tools/?limit=1000")) >= 60
 
 
-def test_renamed_tool_stays_attached_under_its_new_name(stage: Stage) -> None:
+def test_letta_apply_keeps_a_renamed_tool_attached_under_its_new_name(
+    stage: Stage,
+) -> None:
     """Letta treats a rename as a removed tool and a new tool without agents."""
     stage.apply()
     old = (stage.project.root / SEARCH).read_text()
@@ -139,7 +153,9 @@ def test_renamed_tool_stays_attached_under_its_new_name(stage: Stage) -> None:
     assert not any(name == "search_notes" for name, _ in stage.rules())
 
 
-def test_changed_schema_keeps_the_tool_id(stage: Stage) -> None:
+def test_letta_apply_updates_a_changed_tool_schema_under_the_same_tool_id(
+    stage: Stage,
+) -> None:
     stage.apply()
     before = stage.find_tool("search_notes")["id"]
     stage.project.edit(SEARCH, "What to look for.", "Words.")
@@ -153,8 +169,10 @@ def test_changed_schema_keeps_the_tool_id(stage: Stage) -> None:
     assert stage.plan().changes == ()
 
 
-def test_new_token_is_sent_to_the_mcp_server(stage: Stage) -> None:
-    """Letta accepts a new `auth_token`, but continues to send the previous one."""
+def test_letta_sends_a_new_token_to_the_mcp_server_after_letta_apply(
+    stage: Stage,
+) -> None:
+    """Use `custom_headers`, because Letta ignores a changed `auth_token`."""
     stage.apply()
     desired = stage.desired("another-token")
     assert list_actions(stage.plan(desired), "server") == ["~ toy"]
@@ -164,7 +182,9 @@ def test_new_token_is_sent_to_the_mcp_server(stage: Stage) -> None:
     assert TOKEN not in "\n".join(stage.messages)
 
 
-def test_plan_is_refused_for_another_clients_endpoint(stage: Stage) -> None:
+def test_letta_plan_is_refused_for_the_mcp_endpoint_intended_for_another_client(
+    stage: Stage,
+) -> None:
     """That endpoint offers tools that the agent's client may not call."""
     stage.project.edit(
         "specs/toy/toolset.yaml",
@@ -189,7 +209,9 @@ def test_plan_is_refused_for_another_clients_endpoint(stage: Stage) -> None:
     assert stage.find_tool("wake_agent") is None
 
 
-def test_warning_lists_every_additional_offered_tool(stage: Stage) -> None:
+def test_letta_plan_warning_lists_every_offered_tool_without_a_spec(
+    stage: Stage,
+) -> None:
     more = [tool(f"more_{number}") for number in range(20)]
     stage.mcp.tools = [*stage.mcp.tools, *more]
     [warning] = [line for line in stage.plan().warnings if "also offers" in line]

@@ -25,7 +25,9 @@ def list_call_limits(stage: Stage) -> list[int]:
     return [r["max_count_limit"] for r in rules if r["type"] == "max_count_per_step"]
 
 
-def test_rollback_keeps_a_rule_that_was_changed_manually(stage: Stage) -> None:
+def test_letta_rollback_keeps_a_tool_rule_that_was_changed_after_apply(
+    stage: Stage,
+) -> None:
     add_rules(stage, make_limit_rule(3))
     stage.apply()
     rules = [r for r in stage.agent()["tool_rules"] if "max_count_limit" not in r]
@@ -35,7 +37,9 @@ def test_rollback_keeps_a_rule_that_was_changed_manually(stage: Stage) -> None:
     assert any("was changed since then" in line for line in done.stays)
 
 
-def test_rollback_attaches_manually_detached_tool_only_if_named(stage: Stage) -> None:
+def test_letta_rollback_attaches_a_manually_detached_tool_only_if_named(
+    stage: Stage,
+) -> None:
     stage.apply()
     tool = stage.find_tool("their_tool")["id"]
     stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool}")
@@ -46,7 +50,7 @@ def test_rollback_attaches_manually_detached_tool_only_if_named(stage: Stage) ->
     assert stage.names() == THEIRS
 
 
-def test_preview_lists_changes_and_changes_nothing(stage: Stage) -> None:
+def test_letta_rollback_preview_lists_changes_and_changes_nothing(stage: Stage) -> None:
     stage.apply()
     names, rules = stage.names(), stage.rules()
     baseline = stage.baselines.get_latest("toy", stage.api.base_url)
@@ -62,7 +66,9 @@ def test_preview_lists_changes_and_changes_nothing(stage: Stage) -> None:
     assert (stage.names(), set(agent.tools)) == (THEIRS, THEIRS)
 
 
-def test_rollback_keeps_new_tool_name_while_server_lacks_the_old(stage: Stage) -> None:
+def test_letta_rollback_keeps_a_renamed_tool_while_the_server_lacks_the_old_name(
+    stage: Stage,
+) -> None:
     stage.apply()
     folder = stage.project.root / "specs/toy"
     text = (folder / "search_notes.yaml").read_text()
@@ -86,7 +92,9 @@ def test_rollback_keeps_new_tool_name_while_server_lacks_the_old(stage: Stage) -
     assert ("search_notes", "continue_loop") in stage.rules()
 
 
-def test_rollback_names_other_agents_that_lost_a_deleted_tool(stage: Stage) -> None:
+def test_letta_rollback_names_other_agents_that_lost_a_deleted_tool(
+    stage: Stage,
+) -> None:
     stage.apply()
     other = stage.create_another_agent("end_day")
     (stage.project.root / "specs/toy/end_day.yaml").unlink()

@@ -22,7 +22,9 @@ def detach_tools(stage: Stage, *names: str) -> None:
 @pytest.mark.parametrize(
     "name", ["memory_insert", "memory_replace", "conversation_search"]
 )
-def test_missing_core_memory_tool_is_a_difference(stage: Stage, name: str) -> None:
+def test_letta_verify_reports_a_detached_core_memory_tool_as_a_difference(
+    stage: Stage, name: str
+) -> None:
     stage.apply()
     detach_tools(stage, name)
     found = stage.verify(examples=False)
@@ -39,7 +41,9 @@ def test_missing_core_memory_tool_is_a_difference(stage: Stage, name: str) -> No
     )
 
 
-def test_additional_memory_tool_is_accepted_and_its_loss_reported(stage: Stage) -> None:
+def test_letta_verify_accepts_an_added_memory_tool_and_reports_its_later_loss(
+    stage: Stage,
+) -> None:
     stage.apply()
     attached_id = stage.find_tool("core_memory_append")["id"]
     ids = [tool["id"] for tool in stage.agent()["tools"]]
@@ -55,9 +59,10 @@ def test_additional_memory_tool_is_accepted_and_its_loss_reported(stage: Stage) 
     assert "`core_memory_append` was detached from" in line
 
 
-def test_core_tool_that_specs_forbid_is_detached_without_a_difference(
+def test_letta_apply_detaches_a_forbidden_core_tool_without_a_verify_difference(
     stage: Stage,
 ) -> None:
+    """Forbid `memory_insert` in the agent's `forbids` list."""
     stage.project.edit(
         "specs/toy/toolset.yaml",
         "forbids: [",
@@ -68,7 +73,9 @@ def test_core_tool_that_specs_forbid_is_detached_without_a_difference(
     assert stage.verify(examples=False).all_match
 
 
-def test_lost_tool_is_reported_next_to_attached_tools(stage: Stage) -> None:
+def test_letta_verify_reports_a_detached_foreign_tool_next_to_the_tool_counts(
+    stage: Stage,
+) -> None:
     stage.apply()
     detach_tools(stage, "their_tool")
     found = stage.verify(examples=False)
@@ -77,7 +84,9 @@ def test_lost_tool_is_reported_next_to_attached_tools(stage: Stage) -> None:
     assert "(baseline 6 + 3 - 1: lost their_tool)" in format_verification(found)
 
 
-def test_removed_rules_for_built_in_tools_are_a_difference(stage: Stage) -> None:
+def test_letta_verify_reports_removed_tool_rules_for_built_in_tools(
+    stage: Stage,
+) -> None:
     stage.apply()
     rules = stage.rules()
     stage.patch(tool_rules=[])
@@ -96,7 +105,7 @@ def test_removed_rules_for_built_in_tools_are_a_difference(stage: Stage) -> None
         ({"turn": "delete_note"}, "a user would have to approve the call"),
     ],
 )
-def test_verification_fails_if_a_requested_check_is_skipped(
+def test_letta_verify_fails_if_a_requested_tool_check_is_skipped(
     stage: Stage, calls: dict[str, Any], reason: str
 ) -> None:
     stage.apply()
@@ -107,12 +116,16 @@ def test_verification_fails_if_a_requested_check_is_skipped(
     assert "skipped: " in format_verification(found)
 
 
-def test_changing_tool_is_called_only_with_changing_option(stage: Stage) -> None:
+def test_letta_verify_calls_a_requested_data_changing_tool_with_call_changing(
+    stage: Stage,
+) -> None:
     stage.apply()
     assert stage.verify(tools=("delete_note",), changing=True).is_success
     assert [call.name for call in stage.mcp.calls] == ["delete_note"]
 
 
-def test_selecting_a_tool_without_calls_is_an_error(stage: Stage) -> None:
+def test_letta_verify_rejects_a_selected_tool_combined_with_no_calls(
+    stage: Stage,
+) -> None:
     with pytest.raises(MissingSettingError, match="--no-calls"):
         stage.verify(tools=("delete_note",), examples=False)

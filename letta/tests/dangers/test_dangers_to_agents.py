@@ -13,7 +13,9 @@ from letta.tests.stage import OURS, THEIRS, Stage
 from toolcast_letta.plan.backend import PlanRefusedError
 
 
-def test_apply_attaches_tools_with_rules_and_keeps_all_others(stage: Stage) -> None:
+def test_letta_apply_attaches_tools_with_rules_and_keeps_other_tools_and_rules(
+    stage: Stage,
+) -> None:
     rules = stage.rules()
     assert stage.names() == THEIRS
     done = stage.apply()
@@ -29,7 +31,9 @@ def test_apply_attaches_tools_with_rules_and_keeps_all_others(stage: Stage) -> N
     assert stage.verify(examples=False).all_match
 
 
-def test_apply_restores_removed_rules(stage: Stage) -> None:
+def test_letta_apply_restores_tool_rules_that_were_removed_from_the_agent(
+    stage: Stage,
+) -> None:
     stage.apply()
     stage.patch(tool_rules=[])
     assert "+ rule search_notes continue_loop of keeper" in " ".join(
@@ -40,14 +44,16 @@ def test_apply_restores_removed_rules(stage: Stage) -> None:
     assert ("delete_note", "requires_approval") in stage.rules()
 
 
-def test_apply_keeps_model_configuration_and_memory_tools(stage: Stage) -> None:
+def test_letta_apply_keeps_the_agents_llm_config_and_memory_tools(stage: Stage) -> None:
     model = stage.agent()["llm_config"]
     stage.apply()
     assert stage.agent()["llm_config"] == model
     assert {"memory_insert", "memory_replace"} <= stage.names()
 
 
-def test_rollback_restores_named_tools_after_all_were_detached(stage: Stage) -> None:
+def test_letta_rollback_restores_named_tools_after_all_were_detached(
+    stage: Stage,
+) -> None:
     """A rollback without names keeps them detached, as this can be intended."""
     stage.apply()
     stage.request("PATCH", f"/v1/agents/{stage.agent_id}", {"tool_ids": []})
@@ -59,7 +65,9 @@ def test_rollback_restores_named_tools_after_all_were_detached(stage: Stage) -> 
     assert stage.names() == THEIRS
 
 
-def test_apply_detaches_a_manually_attached_circular_tool(stage: Stage) -> None:
+def test_letta_apply_detaches_a_manually_attached_tool_that_messages_the_agent(
+    stage: Stage,
+) -> None:
     stage.apply()
     tool_id = stage.find_tool("wake_agent")["id"]
     stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/attach/{tool_id}")
@@ -72,7 +80,9 @@ def test_apply_detaches_a_manually_attached_circular_tool(stage: Stage) -> None:
     assert stage.find_tool("wake_agent") is not None
 
 
-def test_apply_keeps_more_tools_than_a_page_lists(stage: Stage) -> None:
+def test_letta_apply_keeps_more_attached_tools_than_a_list_page_contains(
+    stage: Stage,
+) -> None:
     """Letta lists an agent's tools in pages of ten and omits some."""
     many = [tool(f"many_{number:02}") for number in range(60)]
     with changing_mcp(*many) as theirs:
@@ -93,7 +103,9 @@ def test_apply_keeps_more_tools_than_a_page_lists(stage: Stage) -> None:
         assert stage.names() == before | OURS
 
 
-def test_rule_for_missing_tool_is_removed_only_if_named(stage: Stage) -> None:
+def test_letta_apply_removes_a_rule_for_a_missing_tool_named_in_drop_stale(
+    stage: Stage,
+) -> None:
     """With a stale `run_first` rule the model is offered no tools."""
     stage.patch(
         tool_rules=[
@@ -107,7 +119,9 @@ def test_rule_for_missing_tool_is_removed_only_if_named(stage: Stage) -> None:
     assert ("gone", "run_first") not in stage.rules()
 
 
-def test_saved_plan_is_refused_after_a_tool_was_attached_manually(stage: Stage) -> None:
+def test_letta_apply_refuses_a_saved_plan_after_a_tool_was_attached_manually(
+    stage: Stage,
+) -> None:
     plan = stage.plan()
     tool_id = stage.find_tool("run_code_with_tools")["id"]
     stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/attach/{tool_id}")
@@ -118,7 +132,9 @@ def test_saved_plan_is_refused_after_a_tool_was_attached_manually(stage: Stage) 
     assert stage.names() == THEIRS | OURS | {"run_code_with_tools"}
 
 
-def test_saved_plan_is_refused_after_rules_were_removed(stage: Stage) -> None:
+def test_letta_apply_refuses_a_saved_plan_after_tool_rules_were_removed(
+    stage: Stage,
+) -> None:
     """Letta Code removes the rules of agents that it opens."""
     plan = stage.plan()
     stage.patch(tool_rules=[])
@@ -127,7 +143,7 @@ def test_saved_plan_is_refused_after_rules_were_removed(stage: Stage) -> None:
     assert stage.names() == THEIRS
 
 
-def test_apply_attaches_a_manually_detached_tool(stage: Stage) -> None:
+def test_letta_apply_attaches_a_manually_detached_tool_again(stage: Stage) -> None:
     stage.apply()
     tool_id = stage.find_tool("end_day")["id"]
     stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool_id}")
@@ -138,7 +154,7 @@ def test_apply_attaches_a_manually_detached_tool(stage: Stage) -> None:
     assert stage.verify(examples=False).all_match
 
 
-def test_verify_calls_only_reading_tools(stage: Stage) -> None:
+def test_letta_verify_calls_only_tools_that_do_not_change_data(stage: Stage) -> None:
     stage.apply()
     found = stage.verify()
     assert found.all_match
@@ -151,7 +167,9 @@ def test_verify_calls_only_reading_tools(stage: Stage) -> None:
     assert (set(count.gained), count.lost, count.canonical) == (OURS, (), 3)
 
 
-def test_rollback_restores_baseline_tools_and_rules(stage: Stage) -> None:
+def test_letta_rollback_restores_tools_and_rules_from_before_apply(
+    stage: Stage,
+) -> None:
     names, rules = stage.names(), stage.rules()
     stage.apply()
     stage.roll_back()

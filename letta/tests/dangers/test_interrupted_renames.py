@@ -23,7 +23,7 @@ def rename_search_notes(stage: Stage) -> None:
 @pytest.mark.parametrize(
     "step", ["register_tool", "set_tools_and_rules", "delete_tool"]
 )
-def test_next_apply_finishes_an_interrupted_rename(
+def test_next_letta_apply_finishes_an_interrupted_tool_rename(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     stage.apply()
@@ -53,7 +53,7 @@ def test_next_apply_finishes_an_interrupted_rename(
     assert stage.verify(examples=False).all_match
 
 
-def test_renamed_tool_keeps_its_registry_settings(stage: Stage) -> None:
+def test_letta_apply_keeps_return_char_limit_for_a_renamed_tool(stage: Stage) -> None:
     stage.apply()
     tool = stage.find_tool("search_notes")
     stage.request("PATCH", f"/v1/tools/{tool['id']}", {"return_char_limit": 777})

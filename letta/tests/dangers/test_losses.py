@@ -44,9 +44,10 @@ def change_spec(stage: Stage, text: str) -> None:
 
 
 @pytest.mark.parametrize(("change", "lost"), LOSSES.values(), ids=LOSSES)
-def test_loss_is_carried_until_it_is_restored(
+def test_letta_verify_reports_lost_foreign_tools_until_they_are_restored(
     applied_stage: Stage, change: ManualChange, lost: Sequence[str]
 ) -> None:
+    """Count other owners' tools and rules as lost after a client removed them."""
     rules = applied_stage.rules()
     change(applied_stage)
     for text in ("First note.", "Second note."):
@@ -77,7 +78,10 @@ ACCEPTED += ["a tool of others is deleted", "both searches are detached"]
 
 
 @pytest.mark.parametrize("row", ACCEPTED)
-def test_loss_is_accepted_by_name(applied_stage: Stage, row: str) -> None:
+def test_letta_plan_option_accept_loss_accepts_lost_tools_by_name(
+    applied_stage: Stage, row: str
+) -> None:
+    """Accept that other clients removed tools since the last apply."""
     change, lost = LOSSES[row]
     change(applied_stage)
     applied_stage.apply()
@@ -98,7 +102,7 @@ def test_loss_is_accepted_by_name(applied_stage: Stage, row: str) -> None:
     assert applied_stage.verify(examples=False).all_match
 
 
-def test_accepted_loss_counts_again_after_the_tool_returned(
+def test_accepted_letta_tool_loss_is_reported_again_if_the_tool_is_lost_again(
     applied_stage: Stage,
 ) -> None:
     detach_tools("their_tool")(applied_stage)
@@ -114,7 +118,7 @@ def test_accepted_loss_counts_again_after_the_tool_returned(
 
 
 @pytest.mark.parametrize("name", ["memory_insert", "search_notes", "no_such", "", "*"])
-def test_accepting_what_was_not_lost_is_refused(
+def test_letta_plan_refuses_accept_loss_for_a_tool_that_was_not_lost(
     applied_stage: Stage, name: str
 ) -> None:
     detach_tools("their_tool")(applied_stage)
@@ -123,7 +127,9 @@ def test_accepting_what_was_not_lost_is_refused(
     assert "their_tool" in plan.blockers[0].help
 
 
-def test_tool_in_expects_is_attached_with_its_own_rule(applied_stage: Stage) -> None:
+def test_letta_apply_attaches_lost_tools_listed_in_expects_with_their_own_rules(
+    applied_stage: Stage,
+) -> None:
     """Listing lost tools in `expects` attaches them; the message recommends it."""
     replace_tools("their_tool")(applied_stage)
     applied_stage.project.edit(
@@ -140,21 +146,28 @@ def test_tool_in_expects_is_attached_with_its_own_rule(applied_stage: Stage) -> 
 
 
 @pytest.mark.parametrize("name", ["no_such", "search_notes", "web_search", "", "-rf"])
-def test_impossible_restore_changes_nothing(applied_stage: Stage, name: str) -> None:
+def test_letta_rollback_rejects_restore_for_a_tool_that_is_not_in_the_baseline(
+    applied_stage: Stage, name: str
+) -> None:
+    """Reject names for `--restore` that no agent had before the apply."""
     names = applied_stage.names()
     with pytest.raises(RestoreError, match="no agent of the baseline"):
         applied_stage.roll_back(name)
     assert applied_stage.names() == names
 
 
-def test_tool_that_is_not_registered_cannot_be_restored(applied_stage: Stage) -> None:
+def test_letta_rollback_cannot_restore_a_tool_deleted_from_the_registry(
+    applied_stage: Stage,
+) -> None:
     delete_tool("their_tool")(applied_stage)
     applied_stage.apply()
     done = applied_stage.roll_back("their_tool")
     assert any("`their_tool` is not in the registry" in line for line in done.lost)
 
 
-def test_rules_are_restored_with_an_attached_tool(applied_stage: Stage) -> None:
+def test_letta_rollback_restores_removed_rules_for_a_named_attached_tool(
+    applied_stage: Stage,
+) -> None:
     remove_rules("their_tool")(applied_stage)
     change_spec(applied_stage, "New note.")
     applied_stage.apply()
@@ -180,7 +193,7 @@ def letta(applied_stage: Stage) -> Callable[..., Result]:
     return run
 
 
-def test_commands_exit_with_1_until_the_loss_is_accepted(
+def test_letta_plan_apply_and_verify_exit_with_1_until_lost_tools_are_accepted(
     applied_stage: Stage, letta: Callable[..., Result], tmp_path: Path
 ) -> None:
     detach_tools(*MEMORY)(applied_stage)
@@ -203,9 +216,10 @@ def test_commands_exit_with_1_until_the_loss_is_accepted(
     assert letta("verify", "--no-calls").exit_code == 0
 
 
-def test_synchronization_answers_what_is_missing(
+def test_letta_sync_route_answers_409_with_lost_tools_until_they_are_accepted(
     applied_stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Handle `POST /api/admin/sync-mcp-tools`, a route of generated MCP servers."""
     from toolcast_letta.server_part.sync import _handle_sync
 
     monkeypatch.setenv("LETTA_BASE_URL", str(applied_stage.letta.base_url).rstrip("/"))

@@ -39,7 +39,7 @@ def verify_after(stage: Stage) -> Callable[[ManualChange], Any]:
 
 
 @pytest.mark.parametrize(("change", "expected"), REPAIRED.values(), ids=REPAIRED)
-def test_change_is_a_difference_that_applying_repairs(
+def test_letta_verify_reports_a_manual_change_that_letta_apply_repairs(
     verify_after: Any, stage: Stage, change: ManualChange, expected: str
 ) -> None:
     found = verify_after(change)
@@ -52,7 +52,7 @@ def test_change_is_a_difference_that_applying_repairs(
 @pytest.mark.parametrize(
     ("change", "expected"), NOT_REPAIRED.values(), ids=NOT_REPAIRED
 )
-def test_loss_or_conflict_is_a_difference_that_applying_does_not_repair(
+def test_letta_verify_reports_a_loss_or_conflict_that_letta_apply_does_not_repair(
     verify_after: Any, stage: Stage, change: ManualChange, expected: str
 ) -> None:
     found = verify_after(change)
@@ -62,7 +62,7 @@ def test_loss_or_conflict_is_a_difference_that_applying_does_not_repair(
 
 
 @pytest.mark.parametrize(("change", "expected"), WARNED.values(), ids=WARNED)
-def test_change_outside_the_specs_is_kept_with_a_warning(
+def test_letta_plan_keeps_a_manual_change_outside_the_specs_with_a_warning(
     verify_after: Any, stage: Stage, change: ManualChange, expected: str
 ) -> None:
     found = verify_after(change)
@@ -72,7 +72,7 @@ def test_change_outside_the_specs_is_kept_with_a_warning(
 
 
 @pytest.mark.parametrize(("change", "expected"), REFUSED.values(), ids=REFUSED)
-def test_change_on_the_server_blocks_the_plan(
+def test_letta_plan_is_blocked_by_changed_mcp_server_tools_or_tool_owners(
     verify_after: Any, stage: Stage, change: ManualChange, expected: str
 ) -> None:
     found = verify_after(change)
@@ -81,7 +81,7 @@ def test_change_on_the_server_blocks_the_plan(
     assert found.plan.blockers
 
 
-def test_default_approval_in_registry_becomes_a_rule_with_a_warning(
+def test_default_requires_approval_in_letta_becomes_a_tool_rule_with_a_warning(
     verify_after: Any, stage: Stage
 ) -> None:
     found = verify_after(
@@ -95,15 +95,16 @@ def test_default_approval_in_registry_becomes_a_rule_with_a_warning(
 
 
 @pytest.mark.parametrize("change", [rename_entry, delete_entry])
-def test_renamed_or_deleted_entry_is_reported_as_missing_server(
+def test_letta_verify_reports_a_renamed_or_deleted_mcp_server_entry_as_missing(
     verify_after: Any, change: ManualChange
 ) -> None:
     assert "+ server toy" in format_verification(verify_after(change))
 
 
-def test_expected_tool_may_end_the_turn_only_if_specs_declare_it(
+def test_letta_verify_accepts_exit_loop_for_an_expected_tool_only_in_ends_turn(
     verify_after: Any, stage: Stage
 ) -> None:
+    """Declare the tool in the agent's `expects` and `ends_turn` lists."""
     expected = "expects: [send_message, memory_insert]"
     stage.project.edit("specs/toy/toolset.yaml", "expects: [send_message]", expected)
     found = verify_after(replace_loop_rule("memory_insert", "exit_loop"))
@@ -121,7 +122,7 @@ def test_expected_tool_may_end_the_turn_only_if_specs_declare_it(
         ("memgpt_agent", "send_message", "continue_loop", "continues its turn after"),
     ],
 )
-def test_changed_loop_rule_for_core_tool_is_a_difference_for_each_agent_type(
+def test_letta_verify_reports_a_changed_core_tool_loop_rule_for_each_agent_type(
     make_toy: Any, kind: str, name: str, rule: str, expected: str
 ) -> None:
     toolset = TOOLSET.replace("memgpt_v2_agent", kind)
@@ -140,7 +141,9 @@ def test_changed_loop_rule_for_core_tool_is_a_difference_for_each_agent_type(
     )
 
 
-def test_rules_that_letta_creates_itself_cause_no_warning(make_toy: Any) -> None:
+def test_letta_verify_has_no_warning_for_tool_rules_that_letta_created(
+    make_toy: Any,
+) -> None:
     """An agent as Letta created it is verified without warnings."""
     toy = make_toy(toolset=TOOLSET.replace("      ends_turn: [send_message]\n", ""))
     toy.agent.tool_rules.pop()

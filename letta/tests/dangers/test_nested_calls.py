@@ -92,7 +92,7 @@ def call_tool(server: Server, tool: str, agent: str | None) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("tool", ["plain", "awaited", "threaded"])
-def test_nested_call_into_the_agent_loop_is_refused_only_for_the_agent(
+def test_nested_tool_call_that_messages_the_agent_is_refused_only_for_that_agent(
     server: Server, tool: str
 ) -> None:
     response = call_tool(server, tool, AGENT)
