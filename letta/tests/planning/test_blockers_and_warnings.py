@@ -53,7 +53,7 @@ def list_messages(plan: Plan) -> list[str]:
         ("", False),
     ],
 )
-def test_plan_is_blocked_for_letta_versions_other_than_0_13_to_0_16(
+def test_letta_plan_is_blocked_for_letta_versions_other_than_0_13_to_0_16(
     version: str, is_known: bool
 ) -> None:
     codes = [
@@ -77,7 +77,7 @@ def test_plan_is_blocked_for_letta_versions_other_than_0_13_to_0_16(
         ("", False),
     ],
 )
-def test_private_server_url_causes_a_warning_from_letta_0_16_7(
+def test_private_mcp_server_url_causes_a_plan_warning_from_letta_0_16_7(
     url: str, is_private: bool
 ) -> None:
     assert _is_private(url) is is_private
@@ -367,7 +367,7 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
         ),
     ],
 )
-def test_state_causes_blockers_warnings_or_missing_parts(
+def test_letta_plan_lists_blockers_warnings_and_missing_tools_for_the_current_state(
     wanted: DesiredState, found: CurrentState, lines: list[str]
 ) -> None:
     messages = list_messages(make_plan(wanted, found))

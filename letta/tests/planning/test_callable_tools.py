@@ -108,14 +108,15 @@ ENDS = make_rule("send_message", "exit_loop")
         ([make_rule("note", "required_before_exit"), ENDS], []),
     ],
 )
-def test_tools_that_rules_disable_are_listed(
+def test_list_disabling_rules_returns_the_tools_that_letta_tool_rules_disable(
     rules: list[Any], disabled: list[str]
 ) -> None:
     found = dict(list_disabling_rules(TOOLS, rules))
     assert sorted(found) == disabled
 
 
-def test_rule_that_disables_a_tool_is_named_if_it_is_the_only_one() -> None:
+def test_list_disabling_rules_names_a_letta_rule_only_if_it_is_the_sole_cause() -> None:
+    """Return no rule name if several rules disable the tool."""
     rules = [limit("note", 0), before("their_tool", "ask")]
     assert dict(list_disabling_rules(TOOLS, rules)) == {
         "note": ("note max_count_per_step (max_count_limit=0)",)

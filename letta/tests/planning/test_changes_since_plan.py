@@ -132,9 +132,10 @@ def change_registry(*removed: str, **more: Any) -> CurrentState:
         ),
     ],
 )
-def test_changes_by_other_clients_are_listed_and_own_steps_are_not(
+def test_list_changes_since_letta_plan_has_other_clients_changes_but_no_own_steps(
     now: CurrentState, changes: list[str]
 ) -> None:
+    """List the changes that invalidate a saved plan."""
     messages = list_changes_since(PLAN, "here", DESIRED, now)
     assert [
         message[: len(beginning)]
@@ -142,7 +143,9 @@ def test_changes_by_other_clients_are_listed_and_own_steps_are_not(
     ] == changes
 
 
-def test_new_tool_id_is_a_change_only_if_the_registry_lacks_it() -> None:
+def test_list_changes_since_letta_plan_has_a_new_tool_id_only_if_not_registered() -> (
+    None
+):
     tools = {**make_planned().agents["me"].tools, "theirs": "id-anew"}
     registry = {**make_planned().registry, "theirs": replace(OTHERS, id="id-anew")}
     now = make_planned(
@@ -176,7 +179,7 @@ def test_new_tool_id_is_a_change_only_if_the_registry_lacks_it() -> None:
         ),
     ],
 )
-def test_plan_is_invalid_for_other_location_backend_or_specs(
+def test_letta_plan_is_invalid_for_another_location_or_backend_or_changed_specs(
     location: str, wanted: Any, message: str
 ) -> None:
     assert list_changes_since(PLAN, location, wanted, make_planned())[0].startswith(
@@ -214,9 +217,10 @@ def test_plan_is_invalid_for_other_location_backend_or_specs(
         ({"name": "you"}, "the plan and the specs have different agents"),
     ],
 )
-def test_plan_with_other_agent_outcome_than_specs_is_invalid(
+def test_letta_plan_is_invalid_if_its_agent_tools_or_rules_differ_from_the_specs(
     more: Any, message: str | None
 ) -> None:
+    """Compare a saved plan with a new plan for the same state."""
     plan = replace(PLAN, agents=(replace(PLAN.agents[0], **more),))
     lines = list(_compare_outcomes(plan, PLAN))
     assert [line[: len(message or "")] for line in lines] == (
@@ -224,7 +228,8 @@ def test_plan_with_other_agent_outcome_than_specs_is_invalid(
     )
 
 
-def test_plan_with_other_registry_outcome_than_specs_is_invalid() -> None:
+def test_letta_plan_is_invalid_if_its_registry_tools_differ_from_the_specs() -> None:
+    """Compare a saved plan with a new plan for the same state."""
     plan = replace(PLAN, registry={**PLAN.registry, "add": (None, "ours x")})
     assert list(_compare_outcomes(plan, PLAN)) == [
         "the plan's result for `add` differs from what the specs require"
@@ -233,7 +238,7 @@ def test_plan_with_other_registry_outcome_than_specs_is_invalid() -> None:
     assert list(_compare_outcomes(replace(PLAN, registry=less), PLAN)) == []
 
 
-def test_apply_result_counts_the_first_agents_tools_and_rules() -> None:
+def test_letta_apply_result_counts_the_first_agents_tools_and_rules() -> None:
     result = build_apply_result(PLAN, changed=True)
     assert (result.tools, result.rules, result.changed) == (7, 1, True)
     code = build_apply_result(replace(PLAN, backend="code"), changed=False)
@@ -287,8 +292,9 @@ def baseline(saved: str, agent: str = "agent-1", *tools: str) -> Any:
         ),
     ],
 )
-def test_baseline_tools_come_from_the_agents_newest_baseline(
+def test_letta_agent_baseline_tools_come_from_the_agents_newest_baseline_file(
     kept: list[Any], had: tuple[str, ...], at: str
 ) -> None:
+    """List other owners' tools that the agent had after its newest apply."""
     result = _add_baseline(BEFORE, DESIRED_TOOLS, kept)
     assert (tuple(result.baseline_tools), result.baseline_time) == (had, at)

@@ -44,7 +44,9 @@ def build_desired(
         ("http://:pw@a", "contains a password"),
     ],
 )
-def test_server_url_must_be_http_without_credentials(url: str, problem: str) -> None:
+def test_build_desired_state_requires_an_http_mcp_server_url_without_credentials(
+    url: str, problem: str
+) -> None:
     if not problem:
         assert build_desired(url=url).server_url == url
         return
@@ -75,7 +77,7 @@ def test_server_url_must_be_http_without_credentials(url: str, problem: str) -> 
         ({"id": "a", "id_env": "ID"}, {"ID": "b"}, "a"),
     ],
 )
-def test_agent_id_comes_from_settings_or_environment(
+def test_build_desired_state_reads_the_agent_id_from_settings_or_environment(
     fields: Any, environment: Any, found: str
 ) -> None:
     agent = LettaAgent("me", **fields)
@@ -87,7 +89,9 @@ def test_agent_id_comes_from_settings_or_environment(
     assert str(error_info.value) == found
 
 
-def test_token_comes_from_the_named_environment_variable() -> None:
+def test_build_desired_state_reads_the_mcp_server_token_from_the_named_variable() -> (
+    None
+):
     assert build_desired(TOKEN="x").token is None
     named = SERVER._replace(token_env="TOKEN")
     found = build_desired(server=named, TOKEN="s3cret")
@@ -99,7 +103,9 @@ def test_token_comes_from_the_named_environment_variable() -> None:
         build_desired(server=named)
 
 
-def test_tools_are_attached_offered_or_withheld() -> None:
+def test_build_desired_state_lists_attached_forbidden_and_withheld_letta_tools() -> (
+    None
+):
     loop = make_tool("loop", attached=False, calls_agent_loop=True)
     hidden = replace(make_tool("hidden"), is_offered=False)
     found = build_desired(
@@ -128,13 +134,16 @@ def test_tools_are_attached_offered_or_withheld() -> None:
     ("part", "needs_opt_in"),
     [({}, False), ({"changes_data": True}, True), ({"requires_approval": True}, True)],
 )
-def test_changing_or_approved_tools_need_opt_in_for_calls(
+def test_letta_tool_needs_opt_in_for_calls_if_it_changes_data_or_needs_approval(
     part: Any, needs_opt_in: bool
 ) -> None:
+    """Call such a tool in `letta verify` only with `--call-changing`."""
     assert make_tool("a", **part).needs_opt_in is needs_opt_in
 
 
-def test_select_agents_keeps_named_agents_and_rejects_unknown() -> None:
+def test_letta_desired_state_select_agents_keeps_named_agents_and_rejects_unknown() -> (
+    None
+):
     found = build_desired()
     assert found.select_agents(["me"]) == found
     with pytest.raises(
@@ -152,7 +161,7 @@ def test_select_agents_keeps_named_agents_and_rejects_unknown() -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_repr_contains_no_secret(value: Any) -> None:
+def test_repr_contains_no_token_for_letta_states_and_entry_backups(value: Any) -> None:
     """The repr of these values can be logged."""
     assert "s3cret" not in repr(value)
     assert type(value).__name__ in repr(value)

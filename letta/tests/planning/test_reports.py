@@ -107,7 +107,7 @@ def make_report_plan(
         ),
     ],
 )
-def test_format_plan_lists_changes_missing_parts_and_blockers(
+def test_format_plan_prints_letta_changes_missing_tools_and_blockers(
     made: Plan, text: str
 ) -> None:
     assert format_plan(made) == text
@@ -122,7 +122,9 @@ def test_format_plan_lists_changes_missing_parts_and_blockers(
         (90, ["    + " + "a" * 90 + ",", "      " + "b" * 90]),
     ],
 )
-def test_names_are_wrapped_at_88_characters(length: int, lines: list[str]) -> None:
+def test_format_plan_wraps_letta_tool_names_at_88_characters(
+    length: int, lines: list[str]
+) -> None:
     names = ("a" * length, "b" * length)
     text = format_plan(
         make_report_plan(*(Change("+", "tool", name, "me") for name in names))
@@ -148,7 +150,7 @@ VERIFICATION_FIELDS = {
 }
 
 
-def test_format_verification_lists_checks_counts_and_differences() -> None:
+def test_format_verification_prints_tool_checks_counts_and_differences() -> None:
     assert format_verification(Verification(**VERIFICATION_FIELDS)) == (
         "differs: a block\n"
         "run add by me: ok (1 example)\n"
@@ -189,15 +191,17 @@ def test_format_verification_lists_checks_counts_and_differences() -> None:
         ({"checks": (), "plan": make_report_plan(missing=("x",))}, False, False),
     ],
 )
-def test_all_match_and_success_require_no_difference_and_no_failed_check(
+def test_letta_verification_matches_and_succeeds_only_without_differences_or_failures(
     more: Any, match: bool, success: bool
 ) -> None:
+    """Require for success that no requested check was skipped."""
     found = Verification(**{**VERIFICATION_FIELDS, **more})
     assert (found.all_match, found.is_success) == (match, success)
     assert format_verification(found).endswith(f"all_match: {str(match).lower()}\n")
 
 
-def test_differences_name_the_change_and_its_agent() -> None:
+def test_letta_verification_differences_name_each_change_and_its_agent() -> None:
+    """List blockers, changes, losses and differing memory blocks."""
     made = make_report_plan(
         Change("+", "tool", "a", "me", "attached"),
         Change("-", "registry", "b"),

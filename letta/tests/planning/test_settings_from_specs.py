@@ -36,7 +36,9 @@ def make_spec(letta: Any = None, **more: Any) -> Any:
     return SimpleNamespace(extensions=extensions, **{**known, **more})
 
 
-def test_build_settings_reads_specs_and_has_defaults() -> None:
+def test_build_settings_reads_letta_settings_from_the_toolset_spec_or_uses_defaults() -> (
+    None
+):
     plain = build_settings(make_toolset())
     assert (plain.server, plain.agents) == (LettaServer("toys"), ())
     assert (plain.backend, plain.on_start, plain.on_start_timeout_s) == (
@@ -101,7 +103,7 @@ def test_build_settings_reads_specs_and_has_defaults() -> None:
         ({"annotations": {"readOnlyHint": True}}, False),
     ],
 )
-def test_can_change_data_reads_declared_data_and_annotations(
+def test_can_change_data_is_true_for_declared_writes_deletes_or_mcp_annotations(
     more: Any, changes: bool
 ) -> None:
     assert can_change_data(make_spec(**more)) is changes
@@ -146,9 +148,10 @@ LOOP = "It calls the agent's own loop."
         ),
     ],
 )
-def test_build_tool_part_contains_attachment_rules_and_reason(
+def test_build_tool_part_returns_letta_attachment_rules_and_omission_reason(
     spec: Any, part: Any
 ) -> None:
+    """Build the `letta` part of a generated tool definition."""
     exclusions = (
         SimpleNamespace(tool="left", target="letta", reason="Out."),
         SimpleNamespace(tool="other", target="cli", reason="Out."),
@@ -159,7 +162,8 @@ def test_build_tool_part_contains_attachment_rules_and_reason(
     assert find_omission_reason(declaring_toolset, spec) == reason
 
 
-def test_offered_tools_are_limited_to_lettas_client() -> None:
+def test_list_offered_tools_returns_only_tools_allowed_to_the_letta_client() -> None:
+    """Read the client's name from `letta.server.client` in the toolset spec."""
     tools = [make_spec(name="a"), make_spec(name="b")]
     client = SimpleNamespace(name="agent")
 
@@ -190,7 +194,7 @@ def test_offered_tools_are_limited_to_lettas_client() -> None:
         ("add", "1", {"YOU": "2"}, False),
     ],
 )
-def test_guard_refuses_circular_calls_by_configured_agents(
+def test_toolset_guard_refuses_calls_by_the_agent_to_which_the_tool_sends_a_message(
     name: str, caller: str, environment: Any, is_refused: bool
 ) -> None:
     parts = {"loop": {"letta": {"calls_agent_loop": True}}, "add": {}}

@@ -74,7 +74,7 @@ Refused: 3 blockers.
 """
 
 
-def test_plan_lists_all_changes_and_blockers() -> None:
+def test_complete_letta_plan_lists_all_changes_warnings_and_blockers() -> None:
     wanted = make_desired(
         make_tool("add"),
         make_tool("ask", requires_approval=True),
@@ -140,7 +140,7 @@ def test_plan_lists_all_changes_and_blockers() -> None:
     ("token", "token_note"),
     [("s3cret", ", with a bearer token (not shown)"), (None, "")],
 )
-def test_first_plan_creates_entry_and_registers_and_attaches_tools(
+def test_first_letta_plan_creates_the_server_entry_and_attaches_tools(
     token: str | None, token_note: str
 ) -> None:
     wanted = make_desired(make_tool("add"), token=token)
@@ -155,7 +155,7 @@ def test_first_plan_creates_entry_and_registers_and_attaches_tools(
     ]
 
 
-def test_tool_with_a_new_id_is_attached_again() -> None:
+def test_letta_plan_attaches_a_tool_again_if_its_registry_id_changed() -> None:
     other = replace(
         make_state(*CORE), tools={**make_state(*CORE).tools, "add": "id-before"}
     )
@@ -165,7 +165,8 @@ def test_tool_with_a_new_id_is_attached_again() -> None:
     ]
 
 
-def test_previous_name_next_to_the_new_name_is_deleted_if_owned() -> None:
+def test_letta_plan_deletes_a_renamed_tools_previous_name_only_if_owned() -> None:
+    """Delete the old tool if the toolset's own MCP server registered it."""
     wanted = make_desired(make_tool("find", "seek"))
     found = make_current(wanted, make_registered("find"), make_registered("seek"))
     assert [
@@ -181,7 +182,10 @@ def test_previous_name_next_to_the_new_name_is_deleted_if_owned() -> None:
     assert make_plan(wanted, theirs).changes == ()
 
 
-def test_rules_move_to_the_new_name_unless_another_server_owns_the_old() -> None:
+def test_letta_plan_moves_rules_to_the_new_name_unless_the_old_tool_is_foreign() -> (
+    None
+):
+    """Treat a tool that another MCP server registered as foreign."""
     wanted = make_desired(make_tool("find", "seek"))
     agents = make_agents(make_rule("seek", "run_first"), names=(*CORE, "find"))
     theirs = make_current(
@@ -198,7 +202,7 @@ def test_rules_move_to_the_new_name_unless_another_server_owns_the_old() -> None
     ]
 
 
-def test_offered_tool_without_spec_stays_registered() -> None:
+def test_letta_plan_keeps_an_offered_tool_without_a_spec_registered() -> None:
     more = offer_tools(make_tool("add"), make_tool("more"))
     found = make_current(
         ADD, make_registered("add"), make_registered("more"), offered=more
@@ -206,7 +210,7 @@ def test_offered_tool_without_spec_stays_registered() -> None:
     assert make_plan(ADD, found).changes == ()
 
 
-def test_unreachable_server_causes_no_removal() -> None:
+def test_letta_plan_removes_nothing_while_the_mcp_server_is_unreachable() -> None:
     found = make_applied(unreachable="away", offered={})
     gone = make_current(
         ADD, make_registered("add"), make_registered("gone"), unreachable="away"
@@ -214,13 +218,13 @@ def test_unreachable_server_causes_no_removal() -> None:
     assert make_plan(ADD, found).changes == make_plan(ADD, gone).changes == ()
 
 
-def test_capturing_a_built_in_tool_is_blocked_even_if_named() -> None:
+def test_letta_plan_blocks_replacing_a_built_in_tool_even_with_allow_capture() -> None:
     wanted = make_desired(make_tool("memory"))
     allowed = make_plan(wanted, make_current(wanted), capture=("memory",))
     assert [item.code for item in allowed.blockers] == ["capture"]
 
 
-def test_drop_stale_removes_only_rules_for_unattached_tools() -> None:
+def test_letta_plan_option_drop_stale_removes_only_rules_for_unattached_tools() -> None:
     found = make_applied(
         **make_agents(make_rule("x", "run_first"), make_rule("add", "run_first"))
     )
