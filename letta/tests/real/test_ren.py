@@ -130,7 +130,7 @@ def ren(
             yield Ren(letta, model, project_copy, kind, agent["id"], url, env)
 
 
-def test_ren_is_applied_called_verified_and_rolled_back(
+def test_example_toolset_is_applied_called_verified_and_rolled_back_on_real_letta(
     ren: Ren, tmp_path: Path
 ) -> None:
     before = ren.names()
@@ -197,7 +197,8 @@ def test_ren_is_applied_called_verified_and_rolled_back(
     assert ren.letta.get(block).json()["value"] == "What I know of my tools."
 
 
-def test_sync_endpoint_applies_the_plan_with_admin_token(ren: Ren) -> None:
+def test_letta_sync_route_applies_the_plan_only_with_the_admin_token(ren: Ren) -> None:
+    """Handle `POST /api/admin/sync-mcp-tools`, a route of generated MCP servers."""
     before = ren.names()
     path = ren.mcp_url.replace("/mcp/", "/api/admin/sync-mcp-tools")
     assert httpx.post(path).status_code == 401
@@ -221,7 +222,9 @@ def test_sync_endpoint_applies_the_plan_with_admin_token(ren: Ren) -> None:
     assert call_sync()["changed"] is False
 
 
-def test_circular_call_is_refused_in_a_real_turn(ren: Ren) -> None:
+def test_real_letta_turn_refuses_a_tool_call_that_messages_the_same_agent(
+    ren: Ren,
+) -> None:
     """The forbidden tool was attached manually."""
     ren.toolcast("apply", "--yes")
     url = {"mcp_server_type": "streamable_http", "server_url": ren.mcp_url}

@@ -27,9 +27,10 @@ def request_confirmation(call: Call, card: int) -> dict[str, Any]:
     return {"confirmed": True, "confirmation": offer["confirmation"]}
 
 
-def test_delete_requires_confirmed_and_confirmation(
+def test_delete_notecard_tool_requires_both_confirmed_and_confirmation_arguments(
     call: Call, call_for_error: Any, card: int
 ) -> None:
+    """Return the `confirmation` from a first call that deletes nothing."""
     error = call_for_error("delete_notecard", notecard_id=card, confirmed=True)
     assert error.startswith("`confirmed` needs the `confirmation`")
     assert not call("delete_notecard", notecard_id=card)["deleted"]
@@ -42,7 +43,7 @@ def test_delete_requires_confirmed_and_confirmation(
     assert call("list_notecards")["notecards"][0]["notecard_id"] == card
 
 
-def test_confirmation_is_invalid_for_another_card(
+def test_delete_notecard_tool_rejects_a_confirmation_issued_for_another_notecard(
     call: Call, call_for_error: Any, card: int
 ) -> None:
     other = call("create_notecard", text="Keep me, too.")["notecard_id"]
@@ -53,7 +54,7 @@ def test_confirmation_is_invalid_for_another_card(
     assert call("delete_notecard", notecard_id=card, **confirmed_arguments)["deleted"]
 
 
-def test_confirmation_is_invalid_after_the_card_changed(
+def test_delete_notecard_tool_rejects_a_confirmation_after_the_notecard_changed(
     call: Call, call_for_error: Any, card: int
 ) -> None:
     confirmed_arguments = request_confirmation(call, card)
@@ -63,7 +64,7 @@ def test_confirmation_is_invalid_after_the_card_changed(
     )
 
 
-def test_expired_confirmation_is_invalid(
+def test_delete_notecard_tool_rejects_an_expired_confirmation(
     call: Call, call_for_error: Any, card: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(confirmations, "VALID_FOR", timedelta(seconds=-1))
@@ -73,7 +74,7 @@ def test_expired_confirmation_is_invalid(
     )
 
 
-def test_only_one_concurrent_call_uses_the_confirmation(
+def test_delete_archival_passage_confirmation_is_valid_for_a_single_concurrent_call(
     call: Call, letta: FakeLetta
 ) -> None:
     offer = call("delete_archival_passage", passage_id="passage-1")
@@ -94,7 +95,7 @@ def test_only_one_concurrent_call_uses_the_confirmation(
     assert list(agent.passages) == ["passage-7"]
 
 
-def test_confirmation_is_invalid_after_an_entry_was_added(
+def test_delete_t4_entry_tool_rejects_a_confirmation_after_an_entry_was_added(
     call: Call, call_for_error: Any
 ) -> None:
     kind = {"project_slug": "importer", "entry_type": "brainstorm"}
@@ -110,7 +111,9 @@ def test_confirmation_is_invalid_after_an_entry_was_added(
     assert call("delete_t4_entry", **kind, **done)["deleted"]
 
 
-def test_confirmation_is_stored_only_as_a_digest(call: Call, card: int) -> None:
+def test_delete_notecard_confirmation_is_stored_only_as_a_digest(
+    call: Call, card: int
+) -> None:
     from sqlalchemy import select
 
     from examples.ren.main_tables import confirmations as table

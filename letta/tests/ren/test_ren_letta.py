@@ -21,7 +21,7 @@ CIRCULAR = ("send_to_ren", "get_session_brief", "add_portrait_signal", "search_s
 AGENT = "agent-0a0a0a0a-0000-4000-8000-000000000000"
 
 
-def test_sent_message_is_stored_if_letta_is_unreachable(
+def test_send_to_ren_tool_stores_the_message_if_letta_is_unreachable(
     call_for_error: Any, letta: FakeLetta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LETTA_BASE_URL", "http://127.0.0.1:9")
@@ -33,7 +33,7 @@ def test_sent_message_is_stored_if_letta_is_unreachable(
     ]
 
 
-def test_error_for_a_wrong_key_does_not_contain_the_key(
+def test_letta_memory_tool_error_for_a_wrong_api_key_does_not_contain_the_key(
     call_for_error: Any, letta: FakeLetta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     letta.world.password = "right"
@@ -44,14 +44,14 @@ def test_error_for_a_wrong_key_does_not_contain_the_key(
     assert call_tool_sync("list_core_memory_blocks", {}, "claude").error is None
 
 
-def test_error_for_an_unknown_agent_names_the_variable(
+def test_read_core_memory_tool_error_for_an_unknown_agent_names_ren_agent_id(
     call_for_error: Any, letta: FakeLetta, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REN_AGENT_ID", AGENT)
     assert "REN_AGENT_ID" in call_for_error("read_core_memory", block_label="persona")
 
 
-def test_tools_fail_without_base_url_and_do_not_use_the_cloud(
+def test_letta_memory_tool_fails_without_base_url_and_does_not_use_letta_cloud(
     call_for_error: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LETTA_API_KEY", "sk-real")
@@ -60,7 +60,7 @@ def test_tools_fail_without_base_url_and_do_not_use_the_cloud(
     assert error == "Letta is not configured: LETTA_BASE_URL is unset."
 
 
-def test_text_longer_than_the_block_limit_is_refused(
+def test_write_core_memory_tool_refuses_text_longer_than_the_block_limit(
     call_for_error: Any, letta: FakeLetta
 ) -> None:
     (agent,) = letta.world.agents.values()
@@ -70,7 +70,7 @@ def test_text_longer_than_the_block_limit_is_refused(
     assert agent.blocks["persona"]["value"] == "I am Ren."
 
 
-def test_ambiguous_or_duplicate_thread_is_refused(
+def test_update_open_threads_tool_refuses_ambiguous_or_duplicate_threads(
     call: Call, call_for_error: Any, letta: Any
 ) -> None:
     for text in ("Ask Ted about exports.", "Ask Ted about dates."):
@@ -90,7 +90,7 @@ def url(letta: FakeLetta) -> Iterator[str]:
         yield server.url
 
 
-def test_circular_tools_are_refused_by_the_agent_id_header(
+def test_tools_that_message_the_agent_refuse_calls_with_its_x_agent_id_header(
     url: str, letta: FakeLetta
 ) -> None:
     (agent,) = letta.world.agents.values()
@@ -108,7 +108,7 @@ def test_circular_tools_are_refused_by_the_agent_id_header(
     assert answered["structuredContent"] == {"reply": "Yes.", "steps": 1}
 
 
-def test_ren_is_offered_no_circular_tool() -> None:
+def test_registry_offers_the_ren_agent_no_tool_that_messages_the_agent() -> None:
     assert not set(CIRCULAR) & set(REGISTRY.names("ren"))
 
 

@@ -50,11 +50,15 @@ def edit(project: Project, old: str, new: str) -> None:
     project.edit(NOTECARDS, old, new)
 
 
-def test_unchanged_copy_has_no_findings(project_copy: Project) -> None:
+def test_toolcast_check_has_no_findings_for_the_unchanged_example_project(
+    project_copy: Project,
+) -> None:
     assert run_check(project_copy) == ""
 
 
-def test_message_to_the_agent_is_a_circular_handler(project_copy: Project) -> None:
+def test_toolcast_check_reports_a_handler_that_messages_the_agent_directly(
+    project_copy: Project,
+) -> None:
     edit(
         project_copy,
         CREATE,
@@ -81,7 +85,7 @@ def test_message_to_the_agent_is_a_circular_handler(project_copy: Project) -> No
     ) in output
 
 
-def test_message_to_the_agent_through_a_helper_shows_the_call_path(
+def test_toolcast_check_reports_the_call_path_to_a_helper_that_messages_the_agent(
     project_copy: Project,
 ) -> None:
     edit(
@@ -123,9 +127,10 @@ def test_message_to_the_agent_through_a_helper_shows_the_call_path(
         "connection.execute(select(session_headers))",
     ],
 )
-def test_memory_table_in_the_main_pool_is_reported(
+def test_toolcast_check_reports_a_table_queried_through_the_wrong_database_pool(
     statement: str, project_copy: Project
 ) -> None:
+    """Report `data/wrong-pool` for a table that belongs to another pool."""
     edit(
         project_copy,
         CREATE,
@@ -147,9 +152,10 @@ def test_memory_table_in_the_main_pool_is_reported(
     assert "use the accessor of `memory`: examples.ren.pools:memory_pool" in output
 
 
-def test_memory_table_in_the_main_pool_is_reported_through_a_helper(
+def test_toolcast_check_reports_a_wrong_database_pool_in_a_helper_function(
     project_copy: Project,
 ) -> None:
+    """Report `data/wrong-pool` with the call path to the helper."""
     edit(
         project_copy,
         CREATE,
@@ -170,7 +176,7 @@ def test_memory_table_in_the_main_pool_is_reported_through_a_helper(
     assert "called through `create_notecard`" in output
 
 
-def test_undeclared_table_with_the_same_columns_is_reported(
+def test_toolcast_check_reports_an_undeclared_table_with_the_same_columns(
     project_copy: Project,
 ) -> None:
     """Both tables have the same columns, so that results look correct."""
@@ -187,7 +193,9 @@ def test_undeclared_table_with_the_same_columns_is_reported(
     assert "or use a declared table: `chat_transcripts`" in output
 
 
-def test_undeclared_delete_is_reported(project_copy: Project) -> None:
+def test_toolcast_check_reports_a_table_delete_that_the_tool_spec_does_not_declare(
+    project_copy: Project,
+) -> None:
     project_copy.edit("specs/ren/delete_notecard.yaml", "  deletes: [notecards]\n", "")
     output = run_check(project_copy)
     assert "data/undeclared-effect: examples/ren/notecards.py:" in output
@@ -222,14 +230,16 @@ def test_undeclared_delete_is_reported(project_copy: Project) -> None:
         ),
     ],
 )
-def test_toolcast_check_reports_each_planted_ren_spec_fault_with_its_rule_id(
+def test_toolcast_check_reports_each_fault_inserted_into_a_spec_with_its_rule_id(
     path: str, old: str, new: str, rule: str, project_copy: Project
 ) -> None:
     project_copy.edit(path, old, new)
     assert f"error: {rule}:" in run_check(project_copy)
 
 
-def test_check_imports_no_handler(project_copy: Project, tmp_path: Path) -> None:
+def test_toolcast_check_does_not_import_handler_modules(
+    project_copy: Project, tmp_path: Path
+) -> None:
     mark = tmp_path / "imported"
     for path in ("notecards.py", "pools.py", "agent_loop.py"):
         file = project_copy.root / "examples/ren" / path
@@ -241,7 +251,9 @@ def test_check_imports_no_handler(project_copy: Project, tmp_path: Path) -> None
     assert not mark.exists()
 
 
-def test_check_command_exits_with_1_and_prints_the_line(project_copy: Project) -> None:
+def test_toolcast_check_command_exits_with_1_and_prints_the_finding_with_its_line(
+    project_copy: Project,
+) -> None:
     project_copy.edit(
         NOTECARDS,
         "    return _format_card(row)\n\n\ndef update",

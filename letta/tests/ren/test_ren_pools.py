@@ -58,13 +58,14 @@ def read_declared_tables(tool: str) -> tuple[str | None, Mapping[str, list[str]]
 @pytest.mark.parametrize(
     "kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
 )
-def test_executed_statements_use_exactly_the_declared_tables(
+def test_example_tools_sql_statements_use_exactly_the_tables_in_their_specs(
     kind: str,
     call: Call,
     letta: FakeLetta,
     recorded_tables: Seen,
     request: pytest.FixtureRequest,
 ) -> None:
+    """Compare executed statements with `data` in the specs of all tools."""
     if kind == "postgresql":
         request.getfixturevalue("on_postgres")
     for tool in run_story(call, letta.script):
@@ -80,7 +81,7 @@ def test_executed_statements_use_exactly_the_declared_tables(
         assert named == {table for _, _, table in accesses}, tool
 
 
-def test_each_pool_contains_only_its_own_tables() -> None:
+def test_each_example_database_pool_contains_only_its_declared_tables() -> None:
     for pool, accessor in (("main", main_pool), ("memory", memory_pool)):
         with accessor() as connection:
             there = inspect(connection).get_table_names()
@@ -88,7 +89,7 @@ def test_each_pool_contains_only_its_own_tables() -> None:
     assert not set(POOLS["main"]["tables"]) & set(POOLS["memory"]["tables"])
 
 
-def test_sqlite_pools_are_separate_files(tmp_path: Path, call: Call) -> None:
+def test_sqlite_database_pools_are_separate_files(tmp_path: Path, call: Call) -> None:
     call("write_session_log", summary="One.")
     call("create_notecard", text="Two.")
     for name, table, count in (
@@ -104,7 +105,7 @@ def test_sqlite_pools_are_separate_files(tmp_path: Path, call: Call) -> None:
         file.execute("SELECT * FROM session_headers")
 
 
-def test_search_transcripts_finds_chats_but_no_bridge_messages(
+def test_search_transcripts_tool_finds_chat_but_no_bridge_messages(
     call: Call, letta: FakeLetta
 ) -> None:
     letta.script.append({"text": "The walrus is well."})
@@ -118,7 +119,9 @@ def test_search_transcripts_finds_chats_but_no_bridge_messages(
     assert (found["content"], found["matched"]) == ("A WALRUS ÄSSE", 2)
 
 
-def test_search_code_finds_each_indexed_chunk_once(call: Call, tmp_path: Path) -> None:
+def test_search_code_tool_finds_each_indexed_chunk_once(
+    call: Call, tmp_path: Path
+) -> None:
     source = tmp_path / "source"
     (source / "inner").mkdir(parents=True)
     (source / "inner" / "walrus.py").write_text("x = 1\n" * 40 + "def walrus(): ...\n")
@@ -142,7 +145,7 @@ def test_search_code_finds_each_indexed_chunk_once(call: Call, tmp_path: Path) -
         ("hunter2", "REN_DATABASE_URL is not a database URL."),
     ],
 )
-def test_database_error_contains_no_password(
+def test_list_notecards_tool_error_for_the_database_contains_no_password(
     url: str, beginning: str, call_for_error: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REN_DATABASE_URL", url)
@@ -152,12 +155,14 @@ def test_database_error_contains_no_password(
 
 
 @pytest.mark.parametrize("number", [10**30, 2**63, 4711, 4711.0])
-def test_unknown_notecard_number_is_an_error(number: int, call_for_error: Any) -> None:
+def test_update_notecard_tool_with_an_unknown_number_returns_an_error(
+    number: int, call_for_error: Any
+) -> None:
     error = call_for_error("update_notecard", notecard_id=number, status="archived")
     assert error == f"There is no notecard {number}."
 
 
-def test_null_is_replaced_and_surrogate_refused_in_texts(
+def test_create_notecard_tool_replaces_null_characters_and_refuses_surrogates(
     call: Call, call_for_error: Any
 ) -> None:
     assert call("create_notecard", text="a\x00b")["text"] == "a b"

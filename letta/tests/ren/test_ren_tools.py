@@ -20,7 +20,10 @@ EXAMPLES = yaml.safe_load(Path(__file__).with_name("examples.yaml").read_text("u
 TOOLS = REGISTRY.names("claude")
 
 
-def test_claude_is_offered_all_tools_and_ren_no_circular_tool() -> None:
+def test_claude_client_lists_all_tools_and_ren_client_only_letta_attached_tools() -> (
+    None
+):
+    """Exclude tools from ren's list that send a message to ren's own agent."""
     assert set(TOOLS) == {tool.name for tool in REGISTRY.local_tools}
     attached = {
         tool.name
@@ -41,12 +44,16 @@ def assert_all_tools_are_covered(called: set[str]) -> None:
     assert len(called) > len(TOOLS) / 2
 
 
-def test_story_runs_on_sqlite(call: Call, letta: FakeLetta) -> None:
+def test_example_tools_complete_a_session_on_sqlite(
+    call: Call, letta: FakeLetta
+) -> None:
     assert_all_tools_are_covered(run_story(call, letta.script))
 
 
 @pytest.mark.usefixtures("on_postgres")
-def test_story_runs_on_postgresql(call: Call, letta: FakeLetta) -> None:
+def test_example_tools_complete_a_session_on_postgresql(
+    call: Call, letta: FakeLetta
+) -> None:
     assert_all_tools_are_covered(run_story(call, letta.script))
     health = call("check_system_health")
     assert [check["detail"] for check in health["checks"]][:2] == ["postgresql"] * 2
@@ -54,7 +61,7 @@ def test_story_runs_on_postgresql(call: Call, letta: FakeLetta) -> None:
 
 # tests/mcp/test_repository_servers.py also calls each tool over MCP, without `slow`.
 @pytest.mark.slow
-def test_story_runs_over_mcp(letta: FakeLetta) -> None:
+def test_example_tools_complete_a_session_over_mcp_stdio(letta: FakeLetta) -> None:
     with stdio_server(ROOT, "generated.ren", env=dict(os.environ)) as server:
 
         def call(tool: str, **arguments: Any) -> Any:
@@ -74,7 +81,7 @@ def list_example_parameters() -> list[Any]:
 
 
 @pytest.mark.parametrize(("tool", "example"), list_example_parameters())
-def test_example_returns_the_expected_result(
+def test_tool_spec_example_returns_the_expected_result(
     tool: str, example: Any, letta: FakeLetta, call: Call, call_for_error: Call
 ) -> None:
     """`examples.yaml` has the expected results after the calls listed at its top."""
@@ -105,7 +112,7 @@ def assert_matches(result: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_tools_that_need_letta_report_the_missing_base_url(tool: str) -> None:
+def test_tools_that_need_letta_report_the_unset_letta_base_url(tool: str) -> None:
     from generated.ren.registry import call_tool_sync
 
     example = REGISTRY.get_tool(tool, "claude").examples[0]
