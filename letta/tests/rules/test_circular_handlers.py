@@ -362,19 +362,23 @@ SAFE = {
 
 
 @pytest.mark.parametrize("code", CIRCULAR.values(), ids=CIRCULAR)
-def test_message_to_the_agent_is_found(code: str, tmp_path: Path) -> None:
+def test_toolcast_check_reports_handler_code_that_messages_the_calling_letta_agent(
+    code: str, tmp_path: Path
+) -> None:
     found = find_rules(tmp_path, code)
     assert set(found) == {"letta/circular-handler"}, found
 
 
 @pytest.mark.parametrize("code", SAFE.values(), ids=SAFE)
-def test_code_without_message_to_the_agent_has_no_finding(
+def test_toolcast_check_accepts_handler_code_that_sends_the_letta_agent_no_message(
     code: str, tmp_path: Path
 ) -> None:
     assert find_rules(tmp_path, code) == {}
 
 
-def test_finding_names_line_and_call_path(tmp_path: Path) -> None:
+def test_toolcast_check_finding_for_a_message_to_the_agent_names_line_and_call_path(
+    tmp_path: Path,
+) -> None:
     code = """\
         from .asking import ask
         def work():
@@ -387,7 +391,9 @@ def test_finding_names_line_and_call_path(tmp_path: Path) -> None:
     )
 
 
-def test_handler_that_cannot_be_analyzed_is_reported(tmp_path: Path) -> None:
+def test_toolcast_check_reports_a_handler_that_is_too_deeply_nested_to_analyze(
+    tmp_path: Path,
+) -> None:
     deep = "+".join(["x"] * 900)
     found = find_rules(tmp_path, f"def work(x=1): return {deep}\n")
     assert set(found) == {"handler/unanalyzed-code"}, "the tool declares data"

@@ -114,12 +114,14 @@ def list_found_rules(tmp_path: Path, code: str) -> set[str]:
 
 
 @pytest.mark.parametrize("code", CALLING_TOOLS.values(), ids=CALLING_TOOLS)
-def test_call_to_a_circular_tool_is_found(code: str, tmp_path: Path) -> None:
+def test_toolcast_check_reports_a_handler_that_calls_a_tool_which_messages_the_agent(
+    code: str, tmp_path: Path
+) -> None:
     assert list_found_rules(tmp_path, code) == {"letta/circular-handler"}
 
 
 @pytest.mark.parametrize("code", NOT_CALLING_THEM.values(), ids=NOT_CALLING_THEM)
-def test_use_without_a_call_to_a_circular_tool_has_no_finding(
+def test_toolcast_check_accepts_a_handler_without_calls_to_agent_messaging_tools(
     code: str, tmp_path: Path
 ) -> None:
     assert list_found_rules(tmp_path, code) == set()

@@ -23,20 +23,26 @@ parametrize_rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule
 
 
 @parametrize_rules
-def test_bad_example_has_the_rules_finding(rule: Rule, tmp_path: Path) -> None:
+def test_each_letta_rule_for_toolcast_check_reports_its_documented_bad_example(
+    rule: Rule, tmp_path: Path
+) -> None:
     write_example(rule.text.bad, tmp_path, "letta")
     assert rule.id in {finding.rule for finding in list_findings(tmp_path)}
 
 
 @parametrize_rules
-def test_good_example_has_no_finding(rule: Rule, tmp_path: Path) -> None:
+def test_each_letta_rule_for_toolcast_check_accepts_its_documented_good_example(
+    rule: Rule, tmp_path: Path
+) -> None:
     write_example(rule.text.good, tmp_path, "letta")
     findings = list_findings(tmp_path)
     assert [f for f in findings if f.severity > Severity.NOTE] == []
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in CASES])
-def test_case_has_expected_findings(case: Path) -> None:
+def test_toolcast_check_output_equals_expected_txt_for_each_letta_case_project(
+    case: Path,
+) -> None:
     findings = list_findings(case)
     output = (
         report_findings(findings, "text", ReportContext(shows_all=True))
@@ -49,7 +55,9 @@ def test_case_has_expected_findings(case: Path) -> None:
     assert output == expected.read_text(encoding="utf-8")
 
 
-def test_every_rule_except_unanalyzed_code_has_a_case() -> None:
+def test_every_letta_rule_for_toolcast_check_except_unanalyzed_code_has_a_case() -> (
+    None
+):
     text = "".join((case / "expected.txt").read_text("utf-8") for case in CASES)
     lacking = {rule.id for rule in RULES if f": {rule.id}: " not in text}
     # The bad example of this rule is a module that formatters cannot parse.
@@ -57,7 +65,9 @@ def test_every_rule_except_unanalyzed_code_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("url", ["http://[", "http://[::1", "http://:80"])
-def test_server_url_without_a_host_is_reported(url: str, tmp_path: Path) -> None:
+def test_toolcast_check_reports_a_letta_mcp_server_url_without_a_host_name(
+    url: str, tmp_path: Path
+) -> None:
     letta = f'letta: {{server: {{url: "{url}"}}, agents: {{a: {{id: agent-1}}}}}}'
     targets = "targets: {mcp: {}, registry: {}, letta: {}}"
     write_example(f"# toolset.yaml\n{letta}\n{targets}\n", tmp_path, "letta")

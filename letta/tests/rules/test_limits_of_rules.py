@@ -52,7 +52,7 @@ NO_SUBJECT: Any = None
     ("length", "letta", "is_found"),
     [(48, ATTACHED, False), (49, ATTACHED, True), (49, {}, False), (49, None, False)],
 )
-def test_name_longer_than_48_characters_is_reported_for_attached_tools(
+def test_toolcast_check_reports_names_over_48_characters_only_for_letta_attached_tools(
     length: int, letta: Any, is_found: bool
 ) -> None:
     item = spec("x" * length, letta)
@@ -76,7 +76,7 @@ def test_name_longer_than_48_characters_is_reported_for_attached_tools(
         (121, 60, {}, None),
     ],
 )
-def test_timeout_over_120_seconds_is_reported_for_attached_tools(
+def test_toolcast_check_reports_timeouts_over_120_seconds_only_for_letta_attached_tools(
     own: Any, all_: Any, letta: Any, place: Any
 ) -> None:
     where: Any = SimpleNamespace(toolset=SimpleNamespace(timeout=all_))
@@ -102,7 +102,7 @@ def test_timeout_over_120_seconds_is_reported_for_attached_tools(
         (ATTACHED, "Sure?", 0),
     ],
 )
-def test_approval_next_to_confirmation_is_a_duplicate(
+def test_toolcast_check_reports_requires_approval_next_to_confirm_as_a_duplicate(
     letta: Any, confirm: Any, count: int
 ) -> None:
     assert (
@@ -126,7 +126,7 @@ def test_approval_next_to_confirmation_is_a_duplicate(
         (None, 0),
     ],
 )
-def test_attached_tool_that_calls_the_agent_loop_is_reported(
+def test_toolcast_check_reports_an_attached_letta_tool_with_calls_agent_loop(
     letta: Any, count: int
 ) -> None:
     assert (
@@ -149,7 +149,7 @@ def test_attached_tool_that_calls_the_agent_loop_is_reported(
         (False, "Sure?", {}, 0),
     ],
 )
-def test_confirmed_tool_is_reported_if_lettas_client_cannot_confirm(
+def test_toolcast_check_reports_a_tool_with_confirm_if_the_letta_client_cannot_confirm(
     client_confirms: bool | None, confirm: Any, letta: Any, count: int
 ) -> None:
     clients = (
@@ -176,14 +176,16 @@ def test_confirmed_tool_is_reported_if_lettas_client_cannot_confirm(
         (("a",), "calls a tool that sends a message to the agent: `{}`"),
     ],
 )
-def test_described_code_is_truncated_to_80_characters(tools: Any, shown: str) -> None:
+def test_toolcast_check_message_about_handler_code_truncates_the_code_to_80_characters(
+    tools: Any, shown: str
+) -> None:
     for length in (80, 81):
         sent: Any = SimpleNamespace(text="x" * length, tools=tools)
         assert rules.describe_sending_use(sent) == shown.format("x" * 80)
 
 
 @pytest.mark.parametrize(("unread", "count"), [(2, 2), (3, 3), (4, 3)])
-def test_at_most_three_reasons_for_unanalyzed_code_are_reported(
+def test_toolcast_check_reports_at_most_three_reasons_for_unanalyzed_handler_code(
     monkeypatch: pytest.MonkeyPatch, unread: int, count: int
 ) -> None:
     reached = SimpleNamespace(problems=[f"r{n}" for n in range(unread)])
@@ -221,7 +223,7 @@ def test_at_most_three_reasons_for_unanalyzed_code_are_reported(
         (None, {}, 0),
     ],
 )
-def test_declared_loop_without_a_sending_call_is_reported(
+def test_toolcast_check_reports_calls_agent_loop_for_a_handler_that_messages_no_agent(
     monkeypatch: pytest.MonkeyPatch, reached: Any, senders: Any, count: int
 ) -> None:
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: reached)
@@ -251,7 +253,7 @@ SENT = SimpleNamespace(file="a.py", line=3, text="x", tools=(), call_path=())
         ({"calls_agent_loop": True}, None),
     ],
 )
-def test_sending_call_without_declared_loop_is_reported(
+def test_toolcast_check_reports_a_message_to_the_agent_without_calls_agent_loop(
     monkeypatch: pytest.MonkeyPatch, letta: Any, place: Any
 ) -> None:
     monkeypatch.setattr(rules, "find_sending_uses", lambda *_: {"note": SENT})
@@ -319,7 +321,7 @@ CLIENT = SimpleNamespace(name="agent")
         ({"url": "http://a", "client": "agent"}, (), [("server", "client")]),
     ],
 )
-def test_invalid_server_settings_are_reported_at_their_path(
+def test_toolcast_check_reports_invalid_letta_server_settings_at_their_path(
     server: Any, clients: Any, paths: Any
 ) -> None:
     settings = LettaSettings(name="toys", server=LettaServer("toys", **server))
@@ -350,7 +352,7 @@ def test_invalid_server_settings_are_reported_at_their_path(
         ),
     ],
 )
-def test_invalid_agent_settings_are_reported_at_their_path(
+def test_toolcast_check_reports_invalid_letta_agent_settings_at_their_path(
     agent: Any, paths: Any
 ) -> None:
     made = toolset(spec(letta=ATTACHED), spec("spare", {"attached": False}))

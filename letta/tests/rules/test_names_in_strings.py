@@ -81,11 +81,15 @@ SAFE = {
 
 
 @pytest.mark.parametrize("code", CIRCULAR.values(), ids=CIRCULAR)
-def test_message_to_the_agent_is_found(code: str, tmp_path: Path) -> None:
+def test_toolcast_check_reports_a_message_to_the_agent_through_dynamic_imports(
+    code: str, tmp_path: Path
+) -> None:
     found = find_rules(tmp_path, code)
     assert set(found) == {"letta/circular-handler"}, found
 
 
 @pytest.mark.parametrize("code", SAFE.values(), ids=SAFE)
-def test_other_names_are_not_reported(code: str, tmp_path: Path) -> None:
+def test_toolcast_check_accepts_dynamic_imports_that_send_the_agent_no_message(
+    code: str, tmp_path: Path
+) -> None:
     assert find_rules(tmp_path, code) == {}

@@ -40,7 +40,7 @@ from toolcast_letta.handler_code import (
         ("letta.resend_message", "", False),
     ],
 )
-def test_attribute_chain_is_recognized_as_sending_call(
+def test_sends_message_recognizes_letta_sdk_calls_that_message_an_agent(
     chain: str, package: str, sends: bool
 ) -> None:
     assert _sends_message(chain.split("."), package) is sends
@@ -57,7 +57,7 @@ def test_attribute_chain_is_recognized_as_sending_call(
         ("agents.messages.create", False),
     ],
 )
-def test_attribute_chain_is_recognized_as_message_resource(
+def test_is_message_resource_recognizes_letta_sdk_message_resources(
     chain: str, hands_on: bool
 ) -> None:
     assert _is_message_resource(chain.split(".")) is hands_on
@@ -79,7 +79,9 @@ def test_attribute_chain_is_recognized_as_message_resource(
         ("/users/x/messages", False),
     ],
 )
-def test_address_is_recognized_as_message_address(text: str, is_address: bool) -> None:
+def test_is_message_address_recognizes_letta_message_urls(
+    text: str, is_address: bool
+) -> None:
     assert _is_message_address(text) is is_address
 
 
@@ -97,7 +99,7 @@ def test_address_is_recognized_as_message_address(text: str, is_address: bool) -
         ("request", ["GET", "POST"], True),
     ],
 )
-def test_function_and_texts_are_recognized_as_post_request(
+def test_is_posting_recognizes_http_post_by_function_name_and_string_arguments(
     function: str, texts: list[str], posts: bool
 ) -> None:
     assert _is_posting(function, texts) is posts
