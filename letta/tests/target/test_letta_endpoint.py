@@ -62,9 +62,10 @@ def make_deployed_toy(
     return toy, environment
 
 
-def test_sync_endpoint_plans_applies_and_reports_errors(
+def test_letta_sync_route_plans_applies_and_answers_errors_over_http(
     make_toy: Any, port: int
 ) -> None:
+    """Handle `POST /api/admin/sync-mcp-tools`, a route of generated MCP servers."""
     toy, environment = make_deployed_toy(make_toy, port)
     with run_toy(toy, port, **environment) as server:
         unknown = httpx.post(f"http://127.0.0.1:{port}{PATH}", timeout=10)
@@ -119,7 +120,10 @@ def test_sync_endpoint_plans_applies_and_reports_errors(
         assert sync(server).status_code == 502
 
 
-def test_sync_without_base_url_answers_503(make_toy: Any, port: int) -> None:
+def test_letta_sync_route_without_letta_base_url_answers_503(
+    make_toy: Any, port: int
+) -> None:
+    """Handle `POST /api/admin/sync-mcp-tools`, a route of generated MCP servers."""
     toy, environment = make_deployed_toy(make_toy, port)
     del environment["LETTA_BASE_URL"]
     with run_toy(toy, port, **environment) as server:
@@ -130,7 +134,7 @@ def test_sync_without_base_url_answers_503(make_toy: Any, port: int) -> None:
     }
 
 
-def test_startup_attaches_missing_tools_but_removes_nothing(
+def test_generated_server_startup_attaches_missing_letta_tools_but_removes_nothing(
     make_toy: Any, port: int
 ) -> None:
     toy, environment = make_deployed_toy(make_toy, port, "  on_start: true\n")
@@ -148,7 +152,9 @@ def test_startup_attaches_missing_tools_but_removes_nothing(
     assert "run_code" in toy.names()
 
 
-def test_startup_retries_until_the_configured_timeout(make_toy: Any, port: int) -> None:
+def test_generated_server_startup_retries_letta_synchronization_until_the_timeout(
+    make_toy: Any, port: int
+) -> None:
     settings = "  on_start: true\n  on_start_timeout_s: 3\n"
     toy, environment = make_deployed_toy(make_toy, port, settings)
     toy.fake.__exit__(None, None, None)
@@ -162,7 +168,9 @@ def test_startup_retries_until_the_configured_timeout(make_toy: Any, port: int) 
     assert len(failed) == 2, "after one second and at the end"
 
 
-def test_startup_logs_missing_core_tools(make_toy: Any, port: int) -> None:
+def test_generated_server_startup_logs_missing_letta_core_memory_tools(
+    make_toy: Any, port: int
+) -> None:
     toy, environment = make_deployed_toy(make_toy, port, "  on_start: true\n")
     lost = toy.world.find_tool("memory_insert")
     toy.world.agents[toy.agent_id].tool_ids.remove(lost.id)

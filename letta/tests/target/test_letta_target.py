@@ -27,7 +27,9 @@ def generated_project(make_project: Callable[..., Any]) -> Any:
     return project
 
 
-def test_definitions_contain_attachment_and_reason(generated_project: Any) -> None:
+def test_generated_tool_definitions_contain_letta_attachment_and_reason(
+    generated_project: Any,
+) -> None:
     folder = generated_project.root / "generated/toy/tools"
     parts = {
         file.stem: json.loads(file.read_text()).get("letta")
@@ -50,9 +52,10 @@ def test_definitions_contain_attachment_and_reason(generated_project: Any) -> No
     }
 
 
-def test_client_with_letta_attached_is_offered_the_attached_tools(
+def test_client_that_allows_letta_attached_lists_only_attached_tools(
     make_project: Callable[..., Any],
 ) -> None:
+    """Resolve `letta:attached` in the client's `allow` list."""
     toolset = TOOLSET.replace("url: ", "client: agent, url: ")
     clients = 'clients: {agent: {allow: ["letta:attached"]}}\n'
     project = make_project(TOOLS, toolset=toolset + clients, handlers=HANDLERS)
@@ -68,7 +71,7 @@ def test_client_with_letta_attached_is_offered_the_attached_tools(
     ]
 
 
-def test_generated_module_imports_no_library_and_names_no_tool(
+def test_generated_letta_module_imports_no_library_and_names_no_tool(
     generated_project: Any,
 ) -> None:
     program = (
@@ -85,7 +88,7 @@ def test_generated_module_imports_no_library_and_names_no_tool(
         assert not [name for name in TOOLS if name in text], file
 
 
-def test_generated_module_and_command_have_the_same_desired_state(
+def test_generated_letta_module_and_specs_have_the_same_desired_state(
     generated_project: Any,
 ) -> None:
     program = (
@@ -108,7 +111,7 @@ def test_generated_module_and_command_have_the_same_desired_state(
     assert "token='t'" not in repr(desired)
 
 
-def test_generated_module_passes_black_and_mypy(
+def test_generated_letta_module_passes_black_and_strict_mypy(
     generated_project: Any, mypy_cache: str
 ) -> None:
     for args in (
@@ -133,7 +136,7 @@ def print_runbook(project: Any, *args: str) -> str:
     return text
 
 
-def test_every_command_in_runbooks_is_valid(
+def test_every_command_in_generated_letta_runbooks_is_valid(
     generated_project: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from toolcast.commands.command_group import main
@@ -168,7 +171,7 @@ def test_every_command_in_runbooks_is_valid(
     assert seen == {"plan", "apply", "verify", "rollback", "runbook"}
 
 
-def test_first_installation_skips_step_1_and_review_files_are_ignored(
+def test_letta_runbook_skips_step_1_for_a_new_installation_and_git_ignores_its_files(
     tmp_path: Path,
 ) -> None:
     page = (ROOT / "generated/ren/runbook.md").read_text()
@@ -187,7 +190,7 @@ def test_first_installation_skips_step_1_and_review_files_are_ignored(
         assert ran.stdout.split() == files
 
 
-def test_tool_page_describes_approval_turn_end_and_exclusion(
+def test_letta_runbook_tool_page_describes_approval_turn_end_and_exclusion(
     generated_project: Any,
 ) -> None:
     page = print_runbook(generated_project, "delete_note")
@@ -209,9 +212,10 @@ def test_tool_page_describes_approval_turn_end_and_exclusion(
     assert "did you mean `end_day`?" in unknown.stderr
 
 
-def test_server_does_not_synchronize_letta_code(
+def test_server_sync_raises_an_error_for_a_toolset_with_backend_code(
     make_project: Callable[..., Any],
 ) -> None:
+    """Synchronize only with a Letta server, not with Letta Code's settings."""
     toolset = TOOLSET.replace("letta:\n  server", "letta:\n  backend: code\n  server")
     project = make_project(TOOLS, toolset=toolset, handlers=HANDLERS, at="code")
     project.generate()

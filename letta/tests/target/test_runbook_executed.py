@@ -203,7 +203,7 @@ def find_deployment(commands: list[str]) -> str:
 
 
 @pytest.mark.parametrize("attaches_at_start", [False, True], ids=["plan", "start"])
-def test_toolset_page_commands_deploy_apply_verify_and_roll_back(
+def test_letta_runbook_commands_deploy_apply_verify_and_roll_back_a_toolset(
     shop: DeployedProject, *, attaches_at_start: bool
 ) -> None:
     if attaches_at_start:
@@ -247,7 +247,7 @@ def test_toolset_page_commands_deploy_apply_verify_and_roll_back(
     [("search_notes", {"query": "tea"}), ("add_note", {"text": "Buy tea."})],
     ids=["reading", "changing"],
 )
-def test_tool_page_commands_add_and_verify_the_tool(
+def test_letta_runbook_tool_page_commands_add_and_verify_the_tool(
     shop: DeployedProject, tool: str, arguments: dict[str, Any]
 ) -> None:
     page = shop.run_line(f".venv/bin/toolcast letta runbook {tool}")

@@ -77,14 +77,18 @@ SERVER = LettaServer("toys", "http://a", "URL", "TOKEN", "agent")
         ),
     ],
 )
-def test_toolset_view_has_flags_for_its_settings(letta: Any, true: set[str]) -> None:
+def test_letta_runbook_toolset_view_has_flags_for_its_settings(
+    letta: Any, true: set[str]
+) -> None:
+    """Set flags such as `has_blocks` for the Markdown template."""
     view = runbook.build_toolset_runbook(toolset(**letta), "generated.toys")
     assert list_true_fields(view) == true
     headings = view.shape.headings
     assert ("## The agents' memory blocks" in headings) is ("has_blocks" in true)
 
 
-def test_agent_view_has_flags_and_sorted_names() -> None:
+def test_letta_runbook_agent_view_has_flags_and_sorted_tool_names() -> None:
+    """Set flags such as `has_expects` for the Markdown template."""
     (agent,) = runbook.build_toolset_runbook(toolset(agents=(AGENT,)), "toys").agents
     assert list_true_fields(agent) == {"has_id_env", "has_expects", "has_blocks"}
     assert str(agent.expects) == "`a`, `b`"
@@ -141,7 +145,10 @@ DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "deletes": ["r"]}
         ),
     ],
 )
-def test_tool_view_has_flags_for_its_definition(spec: Any, true: set[str]) -> None:
+def test_letta_runbook_tool_view_has_flags_for_its_tool_definition(
+    spec: Any, true: set[str]
+) -> None:
+    """Set flags such as `requires_approval` for the Markdown template."""
     view = runbook.build_tool_runbook(toolset(), spec, "generated.toys")
     assert list_true_fields(view) == true
 
@@ -164,7 +171,7 @@ def test_tool_view_has_flags_for_its_definition(spec: Any, true: set[str]) -> No
         ),
     ],
 )
-def test_verify_commands_match_examples_and_changes(
+def test_letta_runbook_verify_commands_depend_on_examples_and_data_changes(
     spec: Any, verify: str, turn: str
 ) -> None:
     view = runbook.build_tool_runbook(toolset(), spec, "generated.toys")
@@ -173,7 +180,7 @@ def test_verify_commands_match_examples_and_changes(
     assert f"{begin} --no-calls {turn}\n" in str(view.turn)
 
 
-def test_tool_view_lists_agents_tables_and_clients() -> None:
+def test_letta_runbook_tool_view_lists_agents_tables_and_clients() -> None:
     agents = {"agents": (AGENT, LettaAgent("you", id="2"))}
     view = runbook.build_tool_runbook(toolset(**agents), tool({}, data=DATA), "toys")
     assert (str(view.agents), str(view.tables)) == ("`me`, `you`", "`t`, `s`, `r`")
@@ -184,7 +191,7 @@ def test_tool_view_lists_agents_tables_and_clients() -> None:
     assert str(none.clients) == "none"
 
 
-def test_tool_list_has_a_line_with_the_reason_for_each_tool() -> None:
+def test_letta_runbook_tool_list_has_a_line_for_each_tool_with_its_reason() -> None:
     made = toolset()
     made.tools = (
         tool({"attached": False, "reason": "Not\n now."}, name="c"),
@@ -199,7 +206,7 @@ def test_tool_list_has_a_line_with_the_reason_for_each_tool() -> None:
 @pytest.mark.parametrize(
     ("name", "is_there"), [("add", True), ("sum", True), ("x", False)]
 )
-def test_tool_page_is_found_by_current_and_previous_name(
+def test_letta_runbook_tool_page_is_found_by_current_and_previous_name(
     monkeypatch: pytest.MonkeyPatch, name: str, is_there: bool
 ) -> None:
     monkeypatch.setattr(runbook, "render", lambda *_: b"page")
