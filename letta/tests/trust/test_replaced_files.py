@@ -19,7 +19,7 @@ PARAMETRIZE_PLANTS = pytest.mark.parametrize(
 
 
 @PARAMETRIZE_PLANTS
-def test_link_pipe_or_device_is_refused_as_plan(
+def test_letta_plan_load_refuses_a_link_pipe_or_device(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
     plant(tmp_path / "plan.json", outside)
@@ -28,7 +28,7 @@ def test_link_pipe_or_device_is_refused_as_plan(
 
 
 @PARAMETRIZE_PLANTS
-def test_link_pipe_or_device_is_refused_as_baseline(
+def test_letta_baseline_load_refuses_a_link_pipe_or_device(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
     plant(tmp_path / "toys-1.json", outside)
@@ -37,7 +37,7 @@ def test_link_pipe_or_device_is_refused_as_baseline(
 
 
 @PARAMETRIZE_PLANTS
-def test_link_pipe_or_device_is_refused_as_settings(
+def test_letta_code_settings_read_refuses_a_link_pipe_or_device(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
     plant(tmp_path / "settings.json", outside)

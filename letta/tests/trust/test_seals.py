@@ -51,7 +51,7 @@ def forge_file(file: Path, *steps: Any) -> None:
         ("seal", "hmac-sha256:\ud800"),
     ],
 )
-def test_edited_plan_is_refused(
+def test_edited_letta_plan_file_with_a_recomputed_id_is_refused(
     toy: Any, tmp_path: Path, steps: tuple[Any, ...]
 ) -> None:
     file = save_plan(toy, tmp_path)
@@ -62,14 +62,18 @@ def test_edited_plan_is_refused(
         Plan.load(file, Seal())
 
 
-def test_another_users_plan_is_refused(toy: Any, tmp_path: Path) -> None:
+def test_letta_plan_file_saved_by_another_user_is_refused(
+    toy: Any, tmp_path: Path
+) -> None:
     file = save_plan(toy, tmp_path)
     other = Seal({"XDG_STATE_HOME": str(tmp_path / "another")})
     with pytest.raises(ForeignFileError, match="or another user saved it"):
         Plan.load(file, other)
 
 
-def test_machines_with_the_same_key_share_plans(toy: Any, tmp_path: Path) -> None:
+def test_letta_plan_file_is_accepted_on_machines_with_the_same_signature_key(
+    toy: Any, tmp_path: Path
+) -> None:
     file = tmp_path / "plan.json"
     plan = toy.plan()
     key = {"TOOLCAST_LETTA_KEY": "a secret of both machines"}
@@ -101,7 +105,8 @@ def test_signed_letta_plan_whose_tools_or_rules_differ_from_the_specs_is_not_app
         assert toy.entry() is None
 
 
-def test_edited_baseline_is_ignored_and_reported(toy: Any) -> None:
+def test_edited_letta_baseline_file_is_ignored_and_reported(toy: Any) -> None:
+    """Use baselines: signed files with the state before an apply."""
     names = toy.names()
     toy.apply()
     [file] = toy.state.glob("toy-*.json")
@@ -117,9 +122,10 @@ def test_edited_baseline_is_ignored_and_reported(toy: Any) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "[" * 100_000, '{"format": 1}'])
-def test_invalid_baseline_files_are_ignored_with_a_message(
+def test_invalid_letta_baseline_files_are_ignored_with_a_message(
     toy: Any, content: str
 ) -> None:
+    """Apply a plan although the state folder contains invalid files."""
     toy.state.mkdir()
     (toy.state / "toy-1.json").write_text(content)
     (toy.state / "toy-2.json").symlink_to("/dev/zero")
@@ -130,7 +136,10 @@ def test_invalid_baseline_files_are_ignored_with_a_message(
     assert [f"toy-{n}.json" in line for n, line in enumerate(left, 1)] == [True] * 3
 
 
-def test_key_is_stored_with_mode_600_in_the_users_state_folder(tmp_path: Path) -> None:
+def test_letta_signature_key_is_stored_with_mode_600_in_the_state_folder(
+    tmp_path: Path,
+) -> None:
+    """Use the key to sign saved plans and baselines."""
     seal = Seal({"XDG_STATE_HOME": str(tmp_path)})
     assert seal.is_valid([1], seal.sign([1]))
     assert not seal.is_valid([2], seal.sign([1]))
@@ -138,7 +147,7 @@ def test_key_is_stored_with_mode_600_in_the_users_state_folder(tmp_path: Path) -
     assert key.stat().st_mode & 0o777 == 0o600
 
 
-def test_new_key_is_synced_to_disk_before_its_first_use(
+def test_new_letta_signature_key_is_synced_to_disk_before_its_first_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[int] = []
@@ -151,7 +160,9 @@ def test_new_key_is_synced_to_disk_before_its_first_use(
     assert len(waited) < 2 * made
 
 
-def test_incomplete_or_linked_key_file_is_an_error(tmp_path: Path) -> None:
+def test_incomplete_or_linked_letta_signature_key_file_is_an_error(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "toolcast"
     folder.mkdir()
     seal = Seal({"XDG_STATE_HOME": str(tmp_path)})
@@ -165,7 +176,9 @@ def test_incomplete_or_linked_key_file_is_an_error(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_saving_a_plan_replaces_a_symbolic_link(toy: Any, tmp_path: Path) -> None:
+def test_letta_plan_save_replaces_a_symbolic_link_and_keeps_its_target(
+    toy: Any, tmp_path: Path
+) -> None:
     mine = tmp_path / "mine"
     mine.write_text("mine")
     (tmp_path / "plan.json").symlink_to(mine)
@@ -176,7 +189,7 @@ def test_saving_a_plan_replaces_a_symbolic_link(toy: Any, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("length", "is_key"), [(16, True), (15, False), (0, None), (200, True)]
 )
-def test_key_needs_16_characters(
+def test_letta_signature_key_needs_16_characters(
     tmp_path: Path, length: int, is_key: bool | None
 ) -> None:
     seal = Seal({KEY_VARIABLE: f" {'k' * length} ", "XDG_STATE_HOME": str(tmp_path)})
@@ -197,7 +210,7 @@ def test_key_needs_16_characters(
         assert seal.is_valid({}, seal.sign({}))
 
 
-def test_saved_files_are_read_up_to_16_mebibytes_and_keys_up_to_1_kibibyte(
+def test_letta_state_files_are_read_up_to_16_mebibytes_and_keys_up_to_1_kibibyte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits: list[int] = []

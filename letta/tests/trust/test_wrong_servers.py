@@ -94,7 +94,7 @@ def run_http_server(answers: dict[str, Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", ANSWERS)
 @pytest.mark.parametrize("verb", ["plan", "verify"])
-def test_response_from_another_server_is_reported_in_one_line(
+def test_letta_plan_and_verify_report_a_server_other_than_letta_in_a_single_line(
     run: Any, name: str, verb: str
 ) -> None:
     with run_http_server(ANSWERS[name]) as url:
@@ -109,7 +109,7 @@ def test_response_from_another_server_is_reported_in_one_line(
     )
 
 
-def test_wrong_port_is_reported(run: Any, port: int) -> None:
+def test_letta_plan_command_reports_a_wrong_letta_port(run: Any, port: int) -> None:
     result = run("plan", "--base-url", f"http://127.0.0.1:{port}")
     assert result.exit_code == 1
     [line] = result.output.splitlines()
@@ -117,7 +117,9 @@ def test_wrong_port_is_reported(run: Any, port: int) -> None:
 
 
 @pytest.mark.parametrize("end", ["/v1", "/v1/", "/letta/v1"])
-def test_url_that_ends_with_v1_is_reported(run: Any, end: str) -> None:
+def test_letta_plan_command_reports_a_letta_base_url_that_ends_with_v1(
+    run: Any, end: str
+) -> None:
     result = run("plan", "--base-url", f"http://127.0.0.1:9{end}")
     assert result.exit_code == 2
     assert (
@@ -126,7 +128,7 @@ def test_url_that_ends_with_v1_is_reported(run: Any, end: str) -> None:
     )
 
 
-def test_missing_key_is_reported(
+def test_letta_plan_command_reports_a_missing_letta_api_key(
     run: Any, toy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LETTA_API_KEY")
@@ -135,7 +137,7 @@ def test_missing_key_is_reported(
     assert result.output.endswith("LETTA_API_KEY is not set (HTTP 401)\n")
 
 
-def test_token_that_the_mcp_server_refuses_is_reported(
+def test_letta_plan_command_reports_a_token_that_the_mcp_server_refuses(
     run: Any, toy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toy.mcp.token = "another-token-of-the-server"
@@ -145,9 +147,10 @@ def test_token_that_the_mcp_server_refuses_is_reported(
 
 
 @pytest.mark.parametrize("name", ["a page", "another JSON", "rules that are none"])
-def test_sync_endpoint_answers_502_for_another_server(
+def test_letta_sync_route_answers_502_for_a_server_other_than_letta(
     make_toy: Any, port: int, name: str
 ) -> None:
+    """Handle `POST /api/admin/sync-mcp-tools`, a route of generated MCP servers."""
     toy, environment = make_deployed_toy(make_toy, port)
     with run_http_server(ANSWERS[name]) as url:
         environment["LETTA_BASE_URL"] = url
@@ -159,9 +162,10 @@ def test_sync_endpoint_answers_502_for_another_server(
     )
 
 
-def test_sync_endpoint_answers_503_for_an_unusable_state_folder(
+def test_letta_sync_route_answers_503_for_an_unusable_state_folder(
     make_toy: Any, port: int, tmp_path: Any
 ) -> None:
+    """Handle `POST /api/admin/sync-mcp-tools`, a route of generated MCP servers."""
     toy, environment = make_deployed_toy(make_toy, port)
     (tmp_path / "file").write_text("")
     environment["TOOLCAST_LETTA_STATE"] = str(tmp_path / "file" / "state")
