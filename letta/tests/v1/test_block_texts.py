@@ -36,7 +36,9 @@ PART = f"{BEGIN}\nnew\n{END}"
         (f"a {BEGIN} old {END} b", f"a {PART} b"),
     ],
 )
-def test_part_is_appended_or_replaces_the_previous_part(value: str, after: str) -> None:
+def test_insert_part_appends_or_replaces_the_generated_memory_block_text(
+    value: str, after: str
+) -> None:
     assert insert_part(value, PART, "toys") == after
 
 
@@ -44,7 +46,9 @@ def test_part_is_appended_or_replaces_the_previous_part(value: str, after: str) 
     "value",
     [BEGIN, END, f"{END} {BEGIN}", f"{BEGIN} {BEGIN} {END}", f"{BEGIN} {END} {END}"],
 )
-def test_invalid_markers_raise_an_error(value: str) -> None:
+def test_insert_part_raises_for_missing_repeated_or_reversed_markers(
+    value: str,
+) -> None:
     with pytest.raises(BlockTextError, match="once each, in order"):
         insert_part(value, PART, "toys")
 
@@ -78,7 +82,7 @@ def replace_tool_part(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_rendered_block_lists_tools_by_section_or_tables_by_use(
+def test_render_block_lists_letta_tools_by_section_or_tables_by_use(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert render_block(TOYS, "tools").split("\n") == [
@@ -149,7 +153,7 @@ class Api:
         ),
     ],
 )
-def test_reviewed_change_is_written_only_if_nothing_changed(
+def test_write_block_changes_writes_reviewed_text_only_if_block_and_specs_match(
     reviewed: Any, current: Any, expected_error: str | None
 ) -> None:
     api: Any = Api(current.before)
@@ -163,7 +167,7 @@ def test_reviewed_change_is_written_only_if_nothing_changed(
     assert api.written == [("1", "notes", "b")] * current.is_changed
 
 
-def test_block_that_differs_after_writing_is_an_error() -> None:
+def test_write_block_changes_raises_if_the_letta_block_differs_afterwards() -> None:
     for api in (Api("a", sticks=False), Api(None, sticks=False)):
         any_api: Any = api
         with pytest.raises(
@@ -172,7 +176,7 @@ def test_block_that_differs_after_writing_is_an_error() -> None:
             write_block_changes(any_api, [make_change()], [make_change()])
 
 
-def test_changes_are_formatted_as_a_diff() -> None:
+def test_format_block_changes_returns_a_memory_block_diff() -> None:
     assert [*format_block_changes([make_change("a", "a")])] == [
         "me: `notes` matches the specs"
     ]
@@ -194,7 +198,7 @@ def test_changes_are_formatted_as_a_diff() -> None:
         (BEGIN, 0, "the block `notes` of me: it does not contain `"),
     ],
 )
-def test_missing_short_or_invalid_blocks_are_errors(
+def test_list_block_changes_raises_for_missing_too_small_or_invalid_letta_blocks(
     value: Any, more: int, expected_error: str | None
 ) -> None:
     block = SimpleNamespace(label="notes", content="tools")
@@ -219,7 +223,7 @@ def test_missing_short_or_invalid_blocks_are_errors(
 @pytest.mark.parametrize(
     ("toolset", "server"), [("toys", "http://b"), ("notes", "http://a")]
 )
-def test_loading_changes_saved_for_another_toolset_or_server_fails(
+def test_load_block_changes_raises_for_a_file_for_another_toolset_or_server(
     tmp_path: Path, toolset: str, server: str
 ) -> None:
     path = tmp_path / "blocks.json"

@@ -48,7 +48,7 @@ BEARER = {"Authorization": "Bearer s3cret"}
         (WITH_TOKEN, {"authorization": "old", "X": "1"}, {"X": "1", **BEARER}),
     ],
 )
-def test_server_config_keeps_other_headers(
+def test_build_server_config_replaces_authorization_and_keeps_other_headers(
     wanted: Any, headers: Any, sent: Any
 ) -> None:
     assert build_server_config(wanted, headers) == {
@@ -89,7 +89,7 @@ def test_server_config_keeps_other_headers(
         ),
     ],
 )
-def test_parse_entry_detects_url_transport_and_token(
+def test_parse_entry_reads_url_transport_and_token_for_an_mcp_server_in_letta(
     wanted: Any, more: Any, made: Any
 ) -> None:
     assert _parse_entry({"id": "mcp-1", "server_name": "toys", **more}, wanted) == made
@@ -126,7 +126,7 @@ class FakeToolLists:
         ({**RAW, "mcp_server_type": "sse"}, "asked"),
     ],
 )
-def test_offered_tools_are_read_from_the_entry_or_by_a_probe(
+def test_probe_offered_tools_reads_the_letta_entry_or_probes_the_mcp_server(
     raw: Any, name: str
 ) -> None:
     api: Any = FakeToolLists()
@@ -137,7 +137,7 @@ def test_offered_tools_are_read_from_the_entry_or_by_a_probe(
 @pytest.mark.parametrize(
     ("status", "is_raised"), [(401, True), (403, True), (402, False), (500, False)]
 )
-def test_rejected_key_is_an_error_and_not_an_unreachable_server(
+def test_probe_offered_tools_raises_letta_error_only_for_http_401_and_403(
     status: int, is_raised: bool
 ) -> None:
     api: Any = FakeToolLists(LettaError("no", status))
@@ -148,7 +148,7 @@ def test_rejected_key_is_an_error_and_not_an_unreachable_server(
     assert _probe_offered_tools(api, ADD, None) == ({}, "no")
 
 
-def test_connection_error_is_explained_with_the_token_if_used() -> None:
+def test_unreachable_mcp_server_error_mentions_the_token_only_if_configured() -> None:
     away = LettaError("Cannot CONNECT")
     detail = ": Cannot CONNECT"
     assert _explain_unreachable(away, ADD) == f"the server is not reachable{detail}"
@@ -168,7 +168,9 @@ def test_connection_error_is_explained_with_the_token_if_used() -> None:
         ({"health": {"status": "STRICT_COMPLIANT", "reasons": ["a"]}}, ""),
     ],
 )
-def test_offered_tool_has_its_schema_or_health_problem(more: Any, problem: str) -> None:
+def test_parse_offered_tool_reports_its_input_schema_or_health_problem(
+    more: Any, problem: str
+) -> None:
     schema = {"inputSchema": {"type": "object", "properties": {}}}
     assert _parse_offered_tool({"name": "a", **schema, **more}).problem == problem
 
@@ -182,7 +184,9 @@ def test_offered_tool_has_its_schema_or_health_problem(more: Any, problem: str) 
         ({"tags": ["x", "mcp:toys:y", "mcp:z"]}, (None, "toys")),
     ],
 )
-def test_registered_tool_has_owner_and_called_server(more: Any, found: Any) -> None:
+def test_parse_registered_tool_reads_owner_server_id_and_called_server_name(
+    more: Any, found: Any
+) -> None:
     made = _parse_registered_tool(
         {"id": "1", "name": "a", "tool_type": "custom", **more}
     )
@@ -206,7 +210,7 @@ def read_agent_with(**more: Any) -> Any:
         ({"tool_rules": {"a": 1}}, "no list of rules"),
     ],
 )
-def test_agent_without_valid_tools_or_rules_is_an_error(
+def test_read_agent_raises_for_invalid_letta_tool_or_rule_lists(
     more: Any, message: str
 ) -> None:
     with pytest.raises(LettaError, match=message):
@@ -217,7 +221,7 @@ def test_agent_without_valid_tools_or_rules_is_an_error(
 @pytest.mark.parametrize(
     ("status", "expected_message"), [(404, "Letta has no agent 1"), (403, "no")]
 )
-def test_unknown_agent_is_an_error_with_its_id(
+def test_read_agent_error_for_http_404_names_the_letta_agent_id(
     status: int, expected_message: str
 ) -> None:
     def agent(_: str) -> Any:
@@ -232,7 +236,7 @@ def test_unknown_agent_is_an_error_with_its_id(
     )
 
 
-def test_find_holders_lists_other_agents_that_have_a_tool() -> None:
+def test_find_holders_lists_other_letta_agents_with_a_tool_attached() -> None:
     def one(number: str, *names: str) -> dict[str, Any]:
         return {
             "id": number,
@@ -265,7 +269,7 @@ class FakeRegistryApi:
         return lambda *args: self.done.append((name, *args))
 
 
-def test_refresh_is_permitted_up_to_50_tools_without_removals() -> None:
+def test_letta_refresh_is_permitted_up_to_50_tools_without_removals() -> None:
     """Letta refreshes 50 tools and deletes those that the server does not offer."""
     plan = make_plan(ADD, make_applied())
     for there, new, may in [
@@ -282,7 +286,7 @@ def test_refresh_is_permitted_up_to_50_tools_without_removals() -> None:
     assert not registering._can_refresh(plan, own, [])
 
 
-def test_settings_that_a_registration_reset_are_restored(
+def test_restore_settings_restores_letta_tool_settings_that_a_registration_reset(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = index_by_name(
@@ -329,7 +333,7 @@ def test_settings_that_a_registration_reset_are_restored(
         ),
     ],
 )
-def test_missing_tools_are_registered_by_refresh_then_separately(
+def test_register_tools_registers_missing_letta_tools_by_refresh_then_separately(
     monkeypatch: pytest.MonkeyPatch, found: Any, live: Any, asked: list[str]
 ) -> None:
     monkeypatch.setattr(registering, "read_registry", lambda _: found.registry)
@@ -342,7 +346,7 @@ def test_missing_tools_are_registered_by_refresh_then_separately(
     assert [name for name, *_ in api.done] == asked
 
 
-def test_changed_tool_list_stops_the_registration(
+def test_register_tools_stops_if_the_mcp_servers_tool_list_changed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
@@ -366,7 +370,7 @@ def test_changed_tool_list_stops_the_registration(
         (make_applied(entry=make_entry(has_token=False)), ["update_server"]),
     ],
 )
-def test_ensure_entry_creates_or_updates_and_verifies_the_entry(
+def test_ensure_entry_creates_or_updates_and_verifies_the_mcp_server_in_letta(
     monkeypatch: pytest.MonkeyPatch, found: Any, asked: list[str]
 ) -> None:
     monkeypatch.setattr(
@@ -386,7 +390,8 @@ def test_ensure_entry_creates_or_updates_and_verifies_the_entry(
                 registering.ensure_entry(api, ADD, found, lambda _: None)
 
 
-def test_obsolete_tools_are_deleted_only_if_owned() -> None:
+def test_delete_obsolete_tools_deletes_only_owned_letta_tools() -> None:
+    """Keep tools that another MCP server registered."""
     wanted = make_desired(make_tool("add"))
     found = make_current(wanted, make_registered("add"), make_registered("gone"))
     plan = make_plan(wanted, found)

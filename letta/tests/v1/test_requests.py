@@ -55,7 +55,7 @@ def get_error_message(ask: Any) -> str:
         ({"version": "0.16.6"}, ""),
     ],
 )
-def test_get_version_rejects_answers_from_other_servers(
+def test_letta_api_get_version_rejects_answers_from_other_servers(
     answer: Any, message: str
 ) -> None:
     api = Api(answer)
@@ -81,7 +81,7 @@ def test_get_version_rejects_answers_from_other_servers(
         (0, None, ""),
     ],
 )
-def test_count_tools_rejects_missing_keys_and_other_answers(
+def test_letta_api_count_tools_rejects_missing_keys_and_other_answers(
     answer: Any, key: str | None, message: str
 ) -> None:
     api = Api(answer, key=key)
@@ -107,7 +107,7 @@ def make_page(first: int, size: int) -> list[dict[str, str]]:
         ([make_page(0, 1000), make_page(999, 2)], 1001),
     ],
 )
-def test_list_tools_reads_all_pages_and_stops_at_repeats(
+def test_letta_api_list_tools_reads_all_pages_and_stops_at_repeats(
     pages: list[Any], found: int
 ) -> None:
     api = Api(*pages)
@@ -118,7 +118,7 @@ def test_list_tools_reads_all_pages_and_stops_at_repeats(
     assert api.asked[1:2] == [("/v1/tools/", after)] * (len(pages) > 1)
 
 
-def test_list_agents_reads_50_agents_per_page() -> None:
+def test_letta_api_list_agents_reads_50_agents_per_page() -> None:
     agents = [dict.fromkeys(("id", "name", "agent_type"), str(n)) for n in range(50)]
     api = Api(agents, [])
     assert len(api.list_agents()) == 50
@@ -132,7 +132,7 @@ def test_list_agents_reads_50_agents_per_page() -> None:
 @pytest.mark.parametrize(
     "answer", [{}, "x", [1], [{"id": "1"}], [{"id": 1, "server_name": "a"}]]
 )
-def test_list_servers_rejects_invalid_answers(answer: Any) -> None:
+def test_letta_api_list_servers_rejects_invalid_answers(answer: Any) -> None:
     assert "returned an unexpected response" in get_error_message(
         Api(answer).list_servers
     )
@@ -147,12 +147,14 @@ def test_list_servers_rejects_invalid_answers(answer: Any) -> None:
         (make_error(404), None),
     ],
 )
-def test_find_block_returns_value_and_limit_or_none(answer: Any, found: Any) -> None:
+def test_letta_api_find_block_returns_value_and_limit_or_none(
+    answer: Any, found: Any
+) -> None:
     assert Api(answer).find_block("a/b", "me") == found
 
 
 @pytest.mark.parametrize("answer", [make_error(403), [], {"value": 1}, {}])
-def test_find_block_raises_for_invalid_answers(answer: Any) -> None:
+def test_letta_api_find_block_raises_for_invalid_answers(answer: Any) -> None:
     api = Api(answer)
     assert get_error_message(lambda: api.find_block("a/b", "me"))
     assert api.asked == ["/v1/agents/a%2Fb/core-memory/blocks/me"]
@@ -167,7 +169,7 @@ def test_find_block_raises_for_invalid_answers(answer: Any) -> None:
         ("https://letta.com.test", False),
     ],
 )
-def test_cloud_url_is_recognized(url: str, is_cloud: bool) -> None:
+def test_letta_api_is_cloud_only_for_letta_com_hosts(url: str, is_cloud: bool) -> None:
     assert LettaApi(url).is_cloud is is_cloud
 
 
@@ -182,7 +184,7 @@ def test_cloud_url_is_recognized(url: str, is_cloud: bool) -> None:
         ("http://a/v1/", "ends with /v1"),
     ],
 )
-def test_invalid_base_url_is_an_error(url: str, message: str) -> None:
+def test_letta_api_raises_for_an_invalid_base_url(url: str, message: str) -> None:
     assert message in get_error_message(lambda: LettaApi(url))
     assert LettaApi("http://a/v1/x").base_url == "http://a/v1/x"
 
@@ -201,7 +203,7 @@ def test_invalid_base_url_is_an_error(url: str, message: str) -> None:
         ("my s3cret-key", ": my ***"),
     ],
 )
-def test_error_detail_is_extracted_shortened_and_redacted(
+def test_letta_api_error_detail_is_extracted_shortened_and_redacted(
     body: Any, message: str
 ) -> None:
     assert LettaApi(URL, "s3cret-key")._format_detail(body) == message
@@ -215,7 +217,7 @@ def test_error_detail_is_extracted_shortened_and_redacted(
         (500, False, LettaError),
     ],
 )
-def test_server_error_on_a_change_leaves_the_state_unverified(
+def test_letta_api_server_error_on_a_change_raises_unverified_state_error(
     number: int, changes: bool, kind: type[Exception]
 ) -> None:
     from letta_client import APIConnectionError, APIStatusError

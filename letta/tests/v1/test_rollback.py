@@ -121,9 +121,10 @@ def build_undo_for(
         ),
     ],
 )
-def test_rollback_restores_baseline_tools(
+def test_letta_rollback_restores_baseline_tools_and_keeps_later_changes(
     was: Baseline, now: str, more: Any, tools: str, lost: list[str], stays: list[str]
 ) -> None:
+    """Use a baseline: the state that is saved before an apply changes anything."""
     (agent,) = build_undo_for(was, now, **more).agents
     assert (list(agent.tools), list(agent.lost)) == (tools.split(), lost)
     assert list(agent.stays) == stays
@@ -171,7 +172,7 @@ TWICE = make_rule("x", "max_count_per_step", max_count_limit=2)
         ([COUNT], [TWICE], [TWICE], [COUNT], []),
     ],
 )
-def test_rollback_restores_baseline_rules(
+def test_letta_rollback_restores_baseline_tool_rules_and_keeps_later_changes(
     before: Any, after: Any, now: Any, rules: Any, stays: list[str]
 ) -> None:
     (agent,) = build_undo_for(make_baseline("x", "x", before, after), "x", now).agents
@@ -182,7 +183,8 @@ def test_rollback_restores_baseline_rules(
     ]
 
 
-def test_rules_for_unrestorable_tools_are_lost() -> None:
+def test_letta_rollback_lists_rules_for_unrestorable_tools_as_lost() -> None:
+    """Restore no rule for a tool that is missing in Letta's registry."""
     child = make_rule("x", "constrain_child_tools", children=["y"])
     was = make_baseline("x y", "x", [child, make_rule("y", "run_first")])
     (agent,) = build_undo_for(was, "x", gone="y").agents
@@ -193,7 +195,7 @@ def test_rules_for_unrestorable_tools_are_lost() -> None:
     assert agent.rules == ()
 
 
-def test_unrestorable_changes_are_listed() -> None:
+def test_letta_rollback_lists_changes_that_it_cannot_restore() -> None:
     was = make_baseline(
         "x", "x add", entry=None, registry={"gone": "d"}, holders={"z": ("you (2)",)}
     )
@@ -218,7 +220,7 @@ def test_unrestorable_changes_are_listed() -> None:
     ) in own
 
 
-def test_rollback_registers_tools_and_restores_their_settings(
+def test_letta_rollback_registers_tools_and_restores_their_settings(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     restored: list[Any] = []
@@ -261,7 +263,7 @@ def test_rollback_registers_tools_and_restores_their_settings(
         ),
     ],
 )
-def test_agent_is_changed_only_if_it_differs(
+def test_letta_rollback_changes_an_agent_only_if_it_differs(
     monkeypatch: pytest.MonkeyPatch,
     now: Any,
     after: Any,
@@ -282,9 +284,10 @@ def test_agent_is_changed_only_if_it_differs(
     ]
 
 
-def test_undo_includes_later_baselines_for_selected_agents(
+def test_letta_rollback_includes_later_baselines_only_for_selected_agents(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Undo the chosen apply and all later applies."""
     calls: list[Any] = []
     monkeypatch.setattr(rollback, "build_undo", lambda *args: calls.append(args))
     was, later = make_baseline("x", "x"), make_baseline("x", "x", saved="2027")
