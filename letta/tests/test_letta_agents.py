@@ -12,7 +12,7 @@ from toolcast_letta.plan.plan import Overrides
 from toolcast_letta.v1.api import LettaError
 
 
-def test_apply_sends_tools_and_rules_in_one_request_and_nothing_else(
+def test_letta_apply_sends_only_tool_ids_and_tool_rules_in_a_single_agent_update(
     toy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bodies: list[Any] = []
@@ -29,7 +29,7 @@ def test_apply_sends_tools_and_rules_in_one_request_and_nothing_else(
     assert toy.agent.llm_config == model
 
 
-def test_apply_restores_all_removed_rules(toy: Any) -> None:
+def test_letta_apply_restores_all_tool_rules_removed_from_the_agent(toy: Any) -> None:
     toy.apply()
     toy.agent.tool_rules = []
     found = toy.verify(examples=False)
@@ -53,7 +53,9 @@ def test_apply_restores_all_removed_rules(toy: Any) -> None:
     }
 
 
-def test_apply_replaces_a_manual_exit_rule(toy: Any) -> None:
+def test_letta_apply_replaces_a_manual_exit_rule_with_the_continue_rule(
+    toy: Any,
+) -> None:
     toy.apply()
     for rule in toy.agent.tool_rules:
         if (rule["tool_name"], rule["type"]) == ("search_notes", "continue_loop"):
@@ -63,7 +65,9 @@ def test_apply_replaces_a_manual_exit_rule(toy: Any) -> None:
     assert ("search_notes", "exit_loop") not in toy.rules()
 
 
-def test_apply_keeps_memory_tools_that_the_sdk_does_not_list(make_toy: Any) -> None:
+def test_letta_apply_keeps_memory_tools_that_the_letta_sdk_does_not_list(
+    make_toy: Any,
+) -> None:
     toolset = TOOLSET.replace("memgpt_v2_agent", "memgpt_agent")
     toy = make_toy(toolset=toolset, agent_type="memgpt_agent")
     from letta_client import Letta
@@ -75,7 +79,7 @@ def test_apply_keeps_memory_tools_that_the_sdk_does_not_list(make_toy: Any) -> N
     assert set(toy.names()) == before | {"search_notes", "delete_note", "end_day"}
 
 
-def test_recreated_expected_tool_is_attached_again(toy: Any) -> None:
+def test_letta_apply_attaches_a_recreated_expected_tool_again(toy: Any) -> None:
     """A captured and deleted built-in tool has a new id and is attached to no agent."""
     toy.apply()
     toy.world.delete_tool(toy.world.find_tool("send_message").id)
@@ -87,7 +91,7 @@ def test_recreated_expected_tool_is_attached_again(toy: Any) -> None:
     assert "send_message" in toy.names()
 
 
-def test_plan_with_two_agents_attaches_tools_to_both(
+def test_letta_apply_attaches_tools_to_both_agents_in_the_toolset(
     make_toy: Callable[..., Any],
 ) -> None:
     toolset = TOOLSET + "    helper: {id_env: HELPER_AGENT_ID}\n"
@@ -102,7 +106,7 @@ def test_plan_with_two_agents_attaches_tools_to_both(
     assert toy.verify(examples=False).all_match
 
 
-def test_rules_move_to_the_new_name_after_a_refresh_deleted_the_tool(toy: Any) -> None:
+def test_letta_apply_moves_tool_rules_to_the_new_name_after_a_refresh(toy: Any) -> None:
     """The refresh deletes and detaches the previous tool and keeps its rules."""
     toy.apply()
     toy.rename("search_notes", "find_notes")
@@ -116,7 +120,7 @@ def test_rules_move_to_the_new_name_after_a_refresh_deleted_the_tool(toy: Any) -
     assert not [name for name, _ in toy.rules() if name == "search_notes"]
 
 
-def test_stale_rule_is_removed_only_with_drop_stale(toy: Any) -> None:
+def test_letta_plan_removes_a_stale_tool_rule_only_with_drop_stale(toy: Any) -> None:
     toy.apply()
     stale = {"tool_name": "gone_tool", "type": "run_first", "args": None}
     toy.agent.tool_rules.append({**stale, "prompt_template": None})
@@ -130,20 +134,24 @@ def test_stale_rule_is_removed_only_with_drop_stale(toy: Any) -> None:
     assert ("their_tool", "max_count_per_step") in toy.rules()
 
 
-def test_default_approval_for_foreign_tool_adds_no_rule(toy: Any) -> None:
+def test_letta_apply_adds_no_approval_rule_for_a_foreign_tools_default_approval(
+    toy: Any,
+) -> None:
     toy.world.find_tool("their_tool").default_requires_approval = True
     toy.apply()
     assert ("their_tool", "requires_approval") not in toy.rules()
 
 
-def test_default_approval_for_own_tool_becomes_a_rule(toy: Any) -> None:
+def test_letta_apply_adds_an_approval_rule_for_an_own_tools_default_approval(
+    toy: Any,
+) -> None:
     toy.apply()
     toy.world.find_tool("search_notes").default_requires_approval = True
     toy.apply()
     assert ("search_notes", "requires_approval") in toy.rules()
 
 
-def test_agent_opened_by_letta_code_causes_a_warning(toy: Any) -> None:
+def test_letta_verify_warns_about_an_agent_opened_by_letta_code(toy: Any) -> None:
     toy.apply()
     toy.agent.tags.append("origin:letta-code")
     toy.agent.tool_rules = []
@@ -152,14 +160,16 @@ def test_agent_opened_by_letta_code_causes_a_warning(toy: Any) -> None:
     assert "Letta Code opens" in found.plan.warnings[0]
 
 
-def test_plan_for_an_unknown_agent_fails(toy: Any) -> None:
+def test_letta_plan_for_an_unknown_agent_id_raises_letta_error(toy: Any) -> None:
     toy.agent_id = "agent-00000000-0000-4000-8000-000000000000"
     with pytest.raises(LettaError, match="Letta has no agent agent-0000"):
         toy.plan()
 
 
 @pytest.mark.parametrize("name", ["core_memory_append", "core_memory_replace"])
-def test_lost_memgpt_core_memory_tool_is_a_difference(make_toy: Any, name: str) -> None:
+def test_letta_verify_reports_a_detached_memgpt_core_memory_tool(
+    make_toy: Any, name: str
+) -> None:
     """The loss is reported even if other tools could replace it."""
     from letta.tests.toy import TOOLSET
 

@@ -1,4 +1,4 @@
-"""Plan and apply without disturbances."""
+"""Plan and apply on a Letta server without faults or concurrent changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THEIRS = {
 OURS = {"search_notes", "delete_note", "end_day"}
 
 
-def test_first_plan_lists_all_additions_and_changes_nothing(toy: Any) -> None:
+def test_first_letta_plan_lists_all_additions_and_changes_nothing(toy: Any) -> None:
     plan = toy.plan()
     assert format_plan(plan) == (
         f"toy on Letta 0.16.6 at {toy.fake.url}\n"
@@ -56,7 +56,7 @@ def test_first_plan_lists_all_additions_and_changes_nothing(toy: Any) -> None:
     assert changing == [("POST", "/v1/tools/mcp/servers/test")], "it only looks"
 
 
-def test_apply_attaches_in_one_request_and_keeps_other_tools_and_rules(
+def test_letta_apply_updates_the_agent_in_a_single_request_and_keeps_other_tools(
     toy: Any,
 ) -> None:
     before = toy.rules()
@@ -76,7 +76,7 @@ def test_apply_attaches_in_one_request_and_keeps_other_tools_and_rules(
     assert len(patches) == 1
 
 
-def test_second_apply_sends_only_reads(toy: Any) -> None:
+def test_second_letta_apply_sends_only_get_requests(toy: Any) -> None:
     toy.apply()
     toy.fake.faults.seen.clear()
     plan = toy.plan()
@@ -86,7 +86,7 @@ def test_second_apply_sends_only_reads(toy: Any) -> None:
     assert {method for method, _ in toy.fake.faults.seen} == {"GET"}
 
 
-def test_letta_v1_agent_receives_no_continue_rules(
+def test_letta_apply_adds_no_continue_rules_to_a_letta_v1_agent(
     make_toy: Callable[..., Any],
 ) -> None:
     from letta.tests.toy import TOOLSET
@@ -102,7 +102,7 @@ def test_letta_v1_agent_receives_no_continue_rules(
     }
 
 
-def test_plan_is_refused_for_agent_with_another_type(
+def test_letta_plan_is_refused_if_the_agent_type_differs_from_the_specs(
     make_toy: Callable[..., Any],
 ) -> None:
     toy = make_toy(agent_type="letta_v1_agent")
@@ -113,7 +113,7 @@ def test_plan_is_refused_for_agent_with_another_type(
     assert toy.entry() is None
 
 
-def test_saved_plan_is_loaded_unchanged_and_refused_if_edited(
+def test_saved_letta_plan_is_loaded_unchanged_and_refused_if_edited(
     toy: Any, tmp_path: Any
 ) -> None:
     from toolcast_letta.plan.plan import Plan

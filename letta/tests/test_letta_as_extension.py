@@ -24,7 +24,9 @@ NOTE = "summary: Notes.\nparameters: {type: object}\nhandler: handlers.toy:note\
 
 
 @pytest.mark.parametrize("args", [["--help"], ["explain"], ["schema", "toolset"]])
-def test_commands_and_schemas_include_the_extension(args: list[str]) -> None:
+def test_toolcast_help_explain_and_schema_include_the_letta_extension(
+    args: list[str],
+) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "toolcast", *args],
         cwd=ROOT,
@@ -34,11 +36,11 @@ def test_commands_and_schemas_include_the_extension(args: list[str]) -> None:
     assert "letta" in ran.stdout
 
 
-def test_letta_help_fits_the_terminal() -> None:
+def test_toolcast_letta_help_lines_fit_the_terminal_width() -> None:
     assert list(find_broken_lines(letta)) == []
 
 
-def test_letta_help_summaries_are_not_truncated(
+def test_toolcast_letta_help_command_summaries_are_not_truncated(
     make_project: Callable[..., Any],
 ) -> None:
     text = make_project({}).toolcast("letta", "--help").stdout
@@ -46,7 +48,9 @@ def test_letta_help_summaries_are_not_truncated(
     assert "..." not in text.partition("Commands:")[2]
 
 
-def test_new_lists_the_missing_attachment_decision_as_a_step(tmp_path: Path) -> None:
+def test_toolcast_new_lists_the_missing_letta_attachment_decision_as_a_step(
+    tmp_path: Path,
+) -> None:
     """The new spec is not reported as valid, because `check` requires the decision."""
     copy_project(tmp_path, "examples")
     options = ("--toolset", "ren", "--section", "bridge")
@@ -62,7 +66,7 @@ def test_new_lists_the_missing_attachment_decision_as_a_step(tmp_path: Path) -> 
     run(tmp_path, "toolcast", "generate")
 
 
-def test_remove_lists_letta_fields_that_name_the_tool(
+def test_toolcast_remove_lists_letta_settings_that_name_the_removed_tool(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(
@@ -77,7 +81,10 @@ def test_remove_lists_letta_fields_that_name_the_tool(
     assert "`letta.agents.helper.ends_turn[0]` refers to `search`" in done.stdout
 
 
-def test_exposure_without_attachment_has_the_specs_reason() -> None:
+def test_build_exposures_has_the_specs_reason_for_a_tool_not_attached_to_letta() -> (
+    None
+):
+    """Describe for each tool which targets have it, or the reason why not."""
     workspace, findings = load_workspace(os.fspath(ROOT))
     assert workspace is not None, findings
     ren = next(candidate for candidate in workspace.toolsets if candidate.name == "ren")
@@ -91,7 +98,7 @@ def test_exposure_without_attachment_has_the_specs_reason() -> None:
     )
 
 
-def test_watch_includes_an_editable_extensions_source() -> None:
+def test_toolcast_watch_paths_include_the_editable_letta_extension_source() -> None:
     root = os.path.realpath(ROOT)
     looked_at = find_watched_paths(root)
     assert looked_at.is_relevant(os.path.join(root, "letta/toolcast_letta/target.py"))

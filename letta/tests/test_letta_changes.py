@@ -16,7 +16,9 @@ def list_changes(plan: Any, *layers: str) -> list[str]:
     return [f"{item.action} {item.layer} {item.name}" for item in chosen]
 
 
-def test_renamed_tool_is_attached_with_rules_under_its_new_name(toy: Any) -> None:
+def test_letta_apply_attaches_a_renamed_tool_with_its_rules_under_the_new_name(
+    toy: Any,
+) -> None:
     toy.apply()
     agent = toy.world.agents[toy.agent_id]
     agent.tool_rules += [
@@ -77,7 +79,9 @@ def test_renamed_tool_is_attached_with_rules_under_its_new_name(toy: Any) -> Non
     }, "neither name would be worse than the new one"
 
 
-def test_removed_tool_is_detached_then_deleted_and_can_be_restored(toy: Any) -> None:
+def test_letta_apply_detaches_then_deletes_a_removed_tool_and_rollback_restores_it(
+    toy: Any,
+) -> None:
     toy.apply()
     toy.remove("end_day")
     plan = toy.plan()
@@ -107,7 +111,9 @@ def test_removed_tool_is_detached_then_deleted_and_can_be_restored(toy: Any) -> 
     assert toy.verify().all_match
 
 
-def test_changed_schema_is_refreshed_with_the_same_id(toy: Any) -> None:
+def test_letta_apply_refreshes_a_changed_tool_schema_under_the_same_id(
+    toy: Any,
+) -> None:
     toy.apply()
     before = toy.world.find_tool("search_notes").id
     toy.project.edit(
@@ -136,7 +142,10 @@ def test_changed_schema_is_refreshed_with_the_same_id(toy: Any) -> None:
     )
 
 
-def test_tool_that_becomes_unattached_stays_registered(toy: Any) -> None:
+def test_letta_apply_keeps_a_tool_registered_that_is_no_longer_attached(
+    toy: Any,
+) -> None:
+    """Change `attached` to false in the tool's spec."""
     toy.apply()
     toy.project.edit(
         "specs/toy/end_day.yaml",
@@ -155,7 +164,7 @@ def test_tool_that_becomes_unattached_stays_registered(toy: Any) -> None:
     assert "end_day" in toy.names()
 
 
-def test_confirmation_in_spec_becomes_an_approval_rule(toy: Any) -> None:
+def test_letta_plan_adds_an_approval_rule_for_confirm_in_a_tool_spec(toy: Any) -> None:
     toy.apply()
     toy.project.edit(
         "specs/toy/end_day.yaml",
@@ -168,7 +177,9 @@ def test_confirmation_in_spec_becomes_an_approval_rule(toy: Any) -> None:
     assert toy.verify().all_match
 
 
-def test_rolling_back_the_first_apply_keeps_later_additions(toy: Any) -> None:
+def test_letta_rollback_after_the_first_apply_keeps_later_attached_tools(
+    toy: Any,
+) -> None:
     names, rules = toy.names(), toy.rules()
     toy.apply()
     toy.world.attach(
@@ -183,7 +194,7 @@ def test_rolling_back_the_first_apply_keeps_later_additions(toy: Any) -> None:
     assert "`end_day` was registered since then" in done.stays
 
 
-def test_verify_calls_examples_with_agent_id_and_token(toy: Any) -> None:
+def test_letta_verify_calls_tool_examples_with_agent_id_and_token(toy: Any) -> None:
     toy.apply()
     found = toy.verify()
     assert format_verification(found) == (
@@ -223,9 +234,10 @@ def test_verify_calls_examples_with_agent_id_and_token(toy: Any) -> None:
         ),
     ],
 )
-def test_failed_call_is_repeated_for_its_reason_only_if_reading(
+def test_letta_verify_repeats_a_failed_tool_call_only_if_it_changes_no_data(
     stage: Stage, tool: str, detail: str, calls: int
 ) -> None:
+    """Repeat the call without an agent, because Letta then returns the reason."""
     stage.apply()
 
     def fail(arguments: Any) -> Any:
@@ -237,7 +249,9 @@ def test_failed_call_is_repeated_for_its_reason_only_if_reading(
     assert len(stage.mcp.calls) == calls
 
 
-def test_failure_only_with_the_agent_is_reported_as_such(stage: Stage) -> None:
+def test_letta_verify_reports_a_tool_that_fails_only_with_the_agent(
+    stage: Stage,
+) -> None:
     stage.apply()
 
     def fail_once(arguments: Any) -> Any:
@@ -253,7 +267,7 @@ def test_failure_only_with_the_agent_is_reported_as_such(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("kind", ["memgpt_v2_agent", "letta_v1_agent"])
-def test_verify_turn_requires_that_the_agent_calls_the_tool(
+def test_letta_verify_turn_fails_if_the_agent_does_not_call_the_tool(
     make_toy: Any, kind: str
 ) -> None:
     from letta.tests.toy import TOOLSET
@@ -273,7 +287,9 @@ def test_verify_turn_requires_that_the_agent_calls_the_tool(
     assert toy.verify(examples=False, turn="delete_note").checks[0].passed is None
 
 
-def test_verify_lists_missing_and_forbidden_tools_and_rules(toy: Any) -> None:
+def test_letta_verify_lists_missing_and_forbidden_tools_and_missing_rules(
+    toy: Any,
+) -> None:
     toy.apply()
     agent = toy.world.agents[toy.agent_id]
     agent.tool_rules = [

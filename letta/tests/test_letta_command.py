@@ -44,7 +44,7 @@ def run(
     return invoke_command
 
 
-def test_plan_apply_verify_and_rollback_print_their_results(
+def test_letta_plan_apply_verify_and_rollback_commands_print_their_results(
     run: Callable[..., Result], toy: Any
 ) -> None:
     names = toy.names()
@@ -79,9 +79,10 @@ def test_plan_apply_verify_and_rollback_print_their_results(
     assert run("verify", "--no-calls").exit_code == 1
 
 
-def test_plan_has_terraforms_detailed_exit_codes(
+def test_letta_plan_detailed_exitcode_is_2_for_changes_and_1_for_errors(
     run: Callable[..., Result], toy: Any
 ) -> None:
+    """Use Terraform's exit codes with `--detailed-exitcode`."""
     assert run("plan").exit_code == 0
     assert run("plan", "--detailed-exitcode").exit_code == 2
     assert run("apply", "--yes").exit_code == 0
@@ -97,7 +98,9 @@ def test_plan_has_terraforms_detailed_exit_codes(
     assert run("plan", "--toolset", "x").exit_code == 2
 
 
-def test_each_command_has_json_output(run: Callable[..., Result], toy: Any) -> None:
+def test_letta_plan_apply_verify_and_rollback_print_json_with_format_json(
+    run: Callable[..., Result], toy: Any
+) -> None:
     plan = json.loads(run("plan", "--format", "json").stdout)
     assert plan["format"] == "toolcast-letta-plan/4"
     assert plan["changes"][0] == {
@@ -146,7 +149,7 @@ def test_each_command_has_json_output(run: Callable[..., Result], toy: Any) -> N
         (("plan", "--base-url", "nowhere"), 2, "`nowhere` is not an http or https URL"),
     ],
 )
-def test_wrong_arguments_are_reported_without_traceback(
+def test_letta_commands_report_wrong_arguments_without_a_traceback(
     run: Callable[..., Result], args: tuple[str, ...], code: int, expected_text: str
 ) -> None:
     result = run(*args)
@@ -155,7 +158,7 @@ def test_wrong_arguments_are_reported_without_traceback(
     assert "Traceback" not in result.output
 
 
-def test_commands_require_an_explicit_server_url(
+def test_letta_plan_command_exits_with_2_without_letta_base_url(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LETTA_BASE_URL")
@@ -166,7 +169,7 @@ def test_commands_require_an_explicit_server_url(
     assert run("plan").exit_code == 2
 
 
-def test_invalid_server_url_is_reported(
+def test_letta_plan_command_reports_an_invalid_letta_base_url(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LETTA_BASE_URL", "http://[")
@@ -176,7 +179,9 @@ def test_invalid_server_url_is_reported(
     assert result.exit_code in (1, 2)
 
 
-def test_wrong_api_key_is_reported(run: Callable[..., Result], toy: Any) -> None:
+def test_letta_plan_command_reports_a_wrong_letta_api_key(
+    run: Callable[..., Result], toy: Any
+) -> None:
     toy.world.password = "another"
     result = run("plan")
     assert result.exit_code == 1
@@ -186,7 +191,7 @@ def test_wrong_api_key_is_reported(run: Callable[..., Result], toy: Any) -> None
     )
 
 
-def test_missing_agent_id_variable_is_reported(
+def test_letta_plan_command_reports_a_missing_agent_id_variable(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TOY_AGENT_ID")
@@ -198,7 +203,7 @@ def test_missing_agent_id_variable_is_reported(
     )
 
 
-def test_specs_with_errors_cause_no_request(
+def test_letta_plan_command_sends_no_request_if_the_specs_have_errors(
     run: Callable[..., Result], toy: Any
 ) -> None:
     toy.project.edit("specs/toy/wake_agent.yaml", "attached: false", "attached: true")
@@ -208,7 +213,7 @@ def test_specs_with_errors_cause_no_request(
     assert toy.fake.faults.seen == []
 
 
-def test_control_characters_from_the_server_are_escaped(
+def test_letta_plan_command_escapes_control_characters_from_letta(
     run: Callable[..., Result], toy: Any
 ) -> None:
     agent = toy.world.agents[toy.agent_id]
@@ -219,7 +224,7 @@ def test_control_characters_from_the_server_are_escaped(
     assert "\\x1b[2Jgone" in result.output
 
 
-def test_refused_plan_prints_help_and_is_not_saved(
+def test_letta_plan_command_prints_help_for_a_refused_plan_and_does_not_save_it(
     run: Callable[..., Result], toy: Any
 ) -> None:
     toy.world.add_custom_tool("end_day")
@@ -232,7 +237,7 @@ def test_refused_plan_prints_help_and_is_not_saved(
     assert run("apply", "--yes", "--allow-capture", "end_day").exit_code == 0
 
 
-def test_project_without_letta_toolset_is_an_error(
+def test_letta_plan_command_exits_with_2_if_no_toolset_has_letta(
     make_project: Callable[..., Any], run: Callable[..., Result]
 ) -> None:
     project = make_project({}, at="plain")
@@ -242,7 +247,7 @@ def test_project_without_letta_toolset_is_an_error(
     assert "no toolset has a `letta`" in result.output
 
 
-def test_several_letta_toolsets_require_the_toolset_option(
+def test_letta_plan_command_requires_the_toolset_option_for_several_toolsets(
     run: Callable[..., Result], toy: Any
 ) -> None:
     project = toy.project
@@ -261,7 +266,7 @@ def test_several_letta_toolsets_require_the_toolset_option(
     assert named.exit_code == 0, named.output
 
 
-def test_help_does_not_import_client_libraries(toy: Any) -> None:
+def test_letta_plan_help_does_not_import_letta_client_httpx_or_mcp(toy: Any) -> None:
     program = (
         "import sys\n"
         "from toolcast.commands.command_group import main\n"
@@ -272,7 +277,7 @@ def test_help_does_not_import_client_libraries(toy: Any) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-def test_rollback_dry_run_lists_changes_and_changes_nothing(
+def test_letta_rollback_dry_run_lists_changes_and_changes_nothing(
     run: Callable[..., Result], toy: Any
 ) -> None:
     run("apply", "--yes")
@@ -286,7 +291,7 @@ def test_rollback_dry_run_lists_changes_and_changes_nothing(
     assert "- tool search_notes" in value["agents"][0]["changes"]
 
 
-def test_rollback_refuses_agents_that_specs_do_not_declare(
+def test_letta_rollback_command_refuses_agents_that_the_specs_do_not_declare(
     run: Callable[..., Result], toy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("apply", "--yes")
@@ -299,7 +304,7 @@ def test_rollback_refuses_agents_that_specs_do_not_declare(
     assert toy.names() == before
 
 
-def test_multiline_refusal_is_printed_once(
+def test_letta_apply_command_prints_a_multiline_refusal_once(
     run: Callable[..., Result], toy: Any
 ) -> None:
     run("plan", "--out", "p.json")
@@ -314,7 +319,7 @@ def test_multiline_refusal_is_printed_once(
 @pytest.mark.parametrize(
     "option", ["--allow-delete", "--allow-capture", "--drop-stale"]
 )
-def test_apply_rejects_override_options_for_a_saved_plan(
+def test_letta_apply_command_rejects_override_options_for_a_saved_plan(
     option: str, run: Callable[..., Result], toy: Any
 ) -> None:
     run("plan", "--out", "p.json")

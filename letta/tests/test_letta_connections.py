@@ -14,12 +14,16 @@ from toolcast_letta.v1.api import LettaApi, LettaError, UnverifiedStateError
 
 
 @pytest.mark.parametrize("version", ["0.12.9", "0.17.0", "1.0.0", "nightly"])
-def test_unsupported_letta_version_blocks_the_plan(toy: Any, version: str) -> None:
+def test_letta_plan_is_blocked_for_an_unsupported_letta_version(
+    toy: Any, version: str
+) -> None:
     toy.world.version = version
     assert list_blocker_codes(toy.plan()) == ["version"]
 
 
-def test_private_server_url_causes_a_warning_for_newer_letta(make_toy: Any) -> None:
+def test_letta_plan_warns_about_a_private_mcp_server_url_from_letta_0_16_7(
+    make_toy: Any,
+) -> None:
     toy = make_toy(toolset=TOOLSET.replace("mcp.test", "127.0.0.1:9"))
     toy.world.servers["http://127.0.0.1:9/mcp"] = toy.mcp
     refuses = "refuses MCP servers at private addresses"
@@ -28,7 +32,7 @@ def test_private_server_url_causes_a_warning_for_newer_letta(make_toy: Any) -> N
     assert refuses in toy.plan().warnings[0]
 
 
-def test_apply_to_lettas_cloud_is_refused(toy: Any) -> None:
+def test_letta_apply_to_letta_cloud_is_refused(toy: Any) -> None:
     plan = toy.plan()
     api = LettaApi("https://api.letta.com")
     from toolcast_letta.plan.applying import apply_plan
@@ -40,12 +44,12 @@ def test_apply_to_lettas_cloud_is_refused(toy: Any) -> None:
 
 
 @pytest.mark.parametrize("url", ["", "letta", "ftp://x", "http://user:pw@letta.test"])
-def test_invalid_letta_url_is_an_error(url: str) -> None:
+def test_letta_api_raises_letta_error_for_an_invalid_base_url(url: str) -> None:
     with pytest.raises(LettaError):
         LettaApi(url)
 
 
-def test_error_for_a_wrong_key_does_not_contain_the_key(toy: Any) -> None:
+def test_letta_api_error_for_a_wrong_key_does_not_contain_the_key(toy: Any) -> None:
     toy.world.password = "right"
     api = LettaApi(toy.fake.url, "wr0ng-key")
     with pytest.raises(LettaError, match="401") as caught:
@@ -53,7 +57,9 @@ def test_error_for_a_wrong_key_does_not_contain_the_key(toy: Any) -> None:
     assert "wr0ng-key" not in str(caught.value)
 
 
-def test_missing_token_variable_is_an_error(toy: Any) -> None:
+def test_missing_mcp_server_token_variable_raises_missing_setting_error(
+    toy: Any,
+) -> None:
     del toy.environment["TOY_MCP_TOKEN"]
     with pytest.raises(
         MissingSettingError, match="set the environment variable TOY_MCP_TOKEN"
@@ -64,7 +70,7 @@ def test_missing_token_variable_is_an_error(toy: Any) -> None:
 @pytest.mark.parametrize(
     "url", ["mcp.test/mcp", "ftp://mcp.test", "http://a:b@mcp.test"]
 )
-def test_invalid_mcp_server_url_is_an_error_without_credentials(
+def test_invalid_mcp_server_url_raises_an_error_without_its_credentials(
     toy: Any, url: str
 ) -> None:
     toolset = toy.project.root / "specs/toy/toolset.yaml"
@@ -76,7 +82,9 @@ def test_invalid_mcp_server_url_is_an_error_without_credentials(
     assert "a:b" not in str(caught.value)
 
 
-def test_new_token_updates_the_entry_and_keeps_other_headers(toy: Any) -> None:
+def test_letta_apply_updates_a_new_mcp_server_token_and_keeps_other_headers(
+    toy: Any,
+) -> None:
     toy.apply()
     toy.mcp.token = "another-s3cret-token"
     toy.environment["TOY_MCP_TOKEN"] = toy.mcp.token
@@ -96,7 +104,7 @@ def test_new_token_updates_the_entry_and_keeps_other_headers(toy: Any) -> None:
     assert toy.verify().all_match
 
 
-def test_new_server_url_updates_the_entry(toy: Any) -> None:
+def test_letta_apply_updates_a_new_mcp_server_url_in_letta(toy: Any) -> None:
     toy.apply()
     toy.world.servers["http://new.test/mcp"] = toy.mcp
     toy.project.edit("specs/toy/toolset.yaml", MCP, "http://new.test/mcp")
@@ -108,7 +116,8 @@ def test_new_server_url_updates_the_entry(toy: Any) -> None:
     assert toy.entry().config["server_url"] == "http://new.test/mcp"
 
 
-def test_baseline_is_saved_before_the_first_change(toy: Any) -> None:
+def test_letta_apply_saves_a_baseline_file_before_its_first_change(toy: Any) -> None:
+    """Save the state that a rollback restores."""
     kept: list[int] = []
 
     def look(method: str, path: str) -> None:
@@ -123,7 +132,9 @@ def test_baseline_is_saved_before_the_first_change(toy: Any) -> None:
 
 
 @pytest.mark.parametrize("fault", [Fault.ERROR_AFTER, Fault.LOCKED, Fault.DROP_AFTER])
-def test_failed_change_is_not_sent_again(toy: Any, fault: Fault) -> None:
+def test_letta_apply_does_not_send_a_failed_agent_update_again(
+    toy: Any, fault: Fault
+) -> None:
     plan = toy.plan()
     path = f"/v1/agents/{toy.agent_id}"
     toy.fake.faults.reset()

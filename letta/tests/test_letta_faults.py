@@ -106,7 +106,7 @@ def _list_cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("fault", "prepare"), list(_list_cases()))
 @pytest.mark.timeout(300)
-def test_apply_completes_after_any_request_failed_once(
+def test_second_letta_apply_completes_after_any_request_failed_once(
     make_toy: Callable[..., Any], fault: Fault, prepare: Callable[..., Any]
 ) -> None:
     reads_too = fault in (Fault.ERROR_BEFORE, Fault.HANG_BEFORE)
@@ -137,7 +137,7 @@ def test_apply_completes_after_any_request_failed_once(
 @pytest.mark.parametrize("prepare", PREPARATIONS)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="ends a process of its own")
 @pytest.mark.timeout(300)
-def test_apply_completes_after_the_process_was_killed_at_any_request(
+def test_second_letta_apply_completes_after_the_process_was_killed_at_any_request(
     make_toy: Callable[..., Any], prepare: Callable[..., Any]
 ) -> None:
     for number in range(measure_requests(make_toy, prepare, reads_too=True)):

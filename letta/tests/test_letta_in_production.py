@@ -53,7 +53,7 @@ def production(
 
 
 @pytest.mark.slow
-def test_server_runs_without_the_generator(
+def test_generated_mcp_server_with_letta_runs_without_the_toolcast_package(
     production: Environment, project: Path
 ) -> None:
     missing = production.run("-c", "import toolcast", cwd=project, expect=1)
@@ -63,7 +63,7 @@ def test_server_runs_without_the_generator(
     assert answers[3]["structuredContent"]["words"] == 2
 
 
-def test_generated_letta_module_has_the_declared_state(
+def test_generated_letta_module_has_the_declared_server_url_and_tools(
     production: Environment, project: Path
 ) -> None:
     code = """\
@@ -86,7 +86,7 @@ print(json.dumps([
 
 
 @pytest.mark.slow
-def test_import_without_the_extension_names_the_missing_package(
+def test_generated_letta_module_import_error_names_the_missing_toolcast_letta(
     wheels: dict[str, Path], project: Path, tmp_path: Path
 ) -> None:
     plain_environment = make_environment(

@@ -24,7 +24,7 @@ def assert_apply_is_refused(toy: Any, plan: Any, *lines: str) -> None:
     assert (toy.names(), toy.rules()) == (names, rules)
 
 
-def test_plan_is_refused_after_a_tool_was_attached(toy: Any) -> None:
+def test_letta_apply_refuses_a_plan_after_a_tool_was_attached(toy: Any) -> None:
     plan = toy.plan()
     toy.world.attach(toy.agent, toy.world.add_custom_tool("by_hand"))
     assert_apply_is_refused(toy, plan, "`by_hand` was attached to keeper")
@@ -32,7 +32,7 @@ def test_plan_is_refused_after_a_tool_was_attached(toy: Any) -> None:
     assert "by_hand" in toy.names()
 
 
-def test_apply_stops_if_a_tool_is_attached_during_registration(toy: Any) -> None:
+def test_letta_apply_stops_if_a_tool_is_attached_during_registration(toy: Any) -> None:
     plan = toy.plan()
 
     def attach(method: str, path: str) -> None:
@@ -49,13 +49,13 @@ def test_apply_stops_if_a_tool_is_attached_during_registration(toy: Any) -> None
     assert {"by_hand", "search_notes"} < set(toy.names())
 
 
-def test_plan_is_refused_after_a_tool_was_detached(toy: Any) -> None:
+def test_letta_apply_refuses_a_plan_after_a_tool_was_detached(toy: Any) -> None:
     plan = toy.plan()
     toy.agent.tool_ids.remove(toy.world.find_tool("their_tool").id)
     assert_apply_is_refused(toy, plan, "`their_tool` was detached from keeper")
 
 
-def test_plan_is_refused_after_a_rule_was_changed(toy: Any) -> None:
+def test_letta_apply_refuses_a_plan_after_a_tool_rule_was_changed(toy: Any) -> None:
     plan = toy.plan()
     toy.world.set_approval(toy.agent, "their_tool", True)
     assert_apply_is_refused(toy, plan, "the rules of keeper were changed")
@@ -63,14 +63,14 @@ def test_plan_is_refused_after_a_rule_was_changed(toy: Any) -> None:
     assert ("their_tool", "requires_approval") in toy.rules()
 
 
-def test_manual_approval_rule_is_kept(toy: Any) -> None:
+def test_letta_plan_keeps_a_manually_added_approval_rule(toy: Any) -> None:
     toy.apply()
     toy.world.set_approval(toy.agent, "search_notes", True)
     assert toy.plan().changes == ()
     assert ("search_notes", "requires_approval") in toy.rules()
 
 
-def test_plan_is_refused_after_all_rules_were_removed(toy: Any) -> None:
+def test_letta_apply_refuses_a_plan_after_all_tool_rules_were_removed(toy: Any) -> None:
     """Letta Code removes the rules of agents that it opens."""
     toy.apply()
     toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
@@ -80,7 +80,9 @@ def test_plan_is_refused_after_all_rules_were_removed(toy: Any) -> None:
     assert_apply_is_refused(toy, plan, "the rules of keeper were changed")
 
 
-def test_plan_is_refused_after_the_server_changed_a_tool(toy: Any) -> None:
+def test_letta_apply_refuses_a_plan_after_the_mcp_server_changed_a_tool(
+    toy: Any,
+) -> None:
     plan = toy.plan()
     toy.mcp.tools["end_day"]["description"] = "Otherwise."
     assert_apply_is_refused(
@@ -88,13 +90,15 @@ def test_plan_is_refused_after_the_server_changed_a_tool(toy: Any) -> None:
     )
 
 
-def test_plan_is_refused_after_the_specs_changed(toy: Any) -> None:
+def test_letta_apply_refuses_a_plan_after_the_specs_changed(toy: Any) -> None:
     plan = toy.plan()
     toy.project.edit("specs/toy/end_day.yaml", ", ends_turn: true", "")
     assert_apply_is_refused(toy, plan, "the specs or their settings have changed")
 
 
-def test_plan_is_refused_after_entry_or_registry_changed(toy: Any) -> None:
+def test_letta_apply_refuses_a_plan_after_server_entry_or_registry_changed(
+    toy: Any,
+) -> None:
     toy.apply()
     toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
     toy.deploy()
@@ -107,14 +111,16 @@ def test_plan_is_refused_after_entry_or_registry_changed(toy: Any) -> None:
     assert_apply_is_refused(toy, plan, "`search_notes` was changed in the registry")
 
 
-def test_plan_for_another_server_is_refused(toy: Any, make_toy: Any) -> None:
+def test_letta_apply_refuses_a_plan_made_for_another_letta_server(
+    toy: Any, make_toy: Any
+) -> None:
     other = make_toy()
     assert_apply_is_refused(
         other, toy.plan(), f"the plan is for {toy.fake.url}, not for {other.fake.url}"
     )
 
 
-def test_second_concurrent_apply_is_refused(toy: Any) -> None:
+def test_second_concurrent_letta_apply_is_refused(toy: Any) -> None:
     plan = toy.plan()
     baselines = Baselines(toy.state)
     with (
@@ -126,7 +132,7 @@ def test_second_concurrent_apply_is_refused(toy: Any) -> None:
     toy.apply(plan)
 
 
-def test_same_plan_applied_on_a_second_machine_changes_nothing(
+def test_letta_plan_applied_again_on_a_second_machine_changes_nothing(
     toy: Any, tmp_path: Any
 ) -> None:
     plan = toy.plan()
@@ -141,7 +147,9 @@ def test_same_plan_applied_on_a_second_machine_changes_nothing(
     assert [method for method, _ in patches].count("PATCH") == 1, "nothing was left"
 
 
-def test_older_plan_from_a_second_machine_is_refused(toy: Any, tmp_path: Any) -> None:
+def test_older_letta_plan_from_a_second_machine_is_refused(
+    toy: Any, tmp_path: Any
+) -> None:
     """The first machine's apply invalidates the plan of the second."""
     older = toy.plan()
     desired = toy.desired()
@@ -158,7 +166,9 @@ def test_older_plan_from_a_second_machine_is_refused(toy: Any, tmp_path: Any) ->
     assert toy.names() == names
 
 
-def test_change_just_before_the_request_is_reported_after_it(toy: Any) -> None:
+def test_letta_apply_reports_a_tool_attached_just_before_its_update_request(
+    toy: Any,
+) -> None:
     """A change between the last read and the request cannot be prevented."""
     plan = toy.plan()
     done = toy.apply(plan)

@@ -12,7 +12,7 @@ from toolcast_letta.plan.plan import Overrides
 from toolcast_letta.v1.api import LettaError
 
 
-def test_apply_stops_if_letta_did_not_register_a_tool(toy: Any) -> None:
+def test_letta_apply_stops_if_letta_did_not_register_a_tool(toy: Any) -> None:
     before = toy.names()
     plan = toy.plan()
 
@@ -27,7 +27,8 @@ def test_apply_stops_if_letta_did_not_register_a_tool(toy: Any) -> None:
     assert toy.names() == before
 
 
-def test_foreign_tool_is_captured_only_if_named(toy: Any) -> None:
+def test_letta_plan_takes_over_a_custom_tool_name_only_if_named(toy: Any) -> None:
+    """Require `--allow-capture` for a name that a custom tool already has."""
     toy.world.add_custom_tool("end_day")
     toy.assert_plan_is_refused("capture")
     toy.apply(toy.plan(Overrides(capture=("end_day",))))
@@ -36,7 +37,10 @@ def test_foreign_tool_is_captured_only_if_named(toy: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["core_memory_append", "send_message", "memory"])
-def test_built_in_tools_are_never_captured(make_toy: Any, name: str) -> None:
+def test_letta_plan_never_replaces_built_in_letta_tools(
+    make_toy: Any, name: str
+) -> None:
+    """Refuse `--allow-capture` for an MCP tool with a built-in tool's name."""
     toolset = TOOLSET.replace("expects: [send_message]", "expects: []")
     toolset = toolset.replace("ends_turn: [send_message]", "ends_turn: []")
     toy = make_toy(TOOLS, toolset)
@@ -46,7 +50,10 @@ def test_built_in_tools_are_never_captured(make_toy: Any, name: str) -> None:
     assert toy.world.find_tool(name).tool_type == kind
 
 
-def test_previous_name_owned_by_another_is_not_changed(toy: Any) -> None:
+def test_letta_apply_keeps_foreign_tools_that_have_a_previous_tool_name(
+    toy: Any,
+) -> None:
+    """Keep custom tools whose names are in `renamed_from` in a spec."""
     toy.project.edit(
         "specs/toy/end_day.yaml",
         "handler:",
@@ -63,14 +70,14 @@ def test_previous_name_owned_by_another_is_not_changed(toy: Any) -> None:
     assert toy.verify().all_match
 
 
-def test_planning_does_not_reset_built_in_tools(toy: Any) -> None:
+def test_letta_plan_does_not_reset_settings_for_built_in_tools(toy: Any) -> None:
     """A filtered list request makes Letta restore built-in tools and their settings."""
     toy.world.find_tool("run_code").default_requires_approval = True
     toy.plan()
     assert toy.world.find_tool("run_code").default_requires_approval is True
 
 
-def test_apply_stops_without_refresh_if_offered_tools_changed(toy: Any) -> None:
+def test_letta_apply_stops_without_refresh_if_offered_tools_changed(toy: Any) -> None:
     toy.apply()
     toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
     toy.deploy()
@@ -90,7 +97,9 @@ def test_apply_stops_without_refresh_if_offered_tools_changed(toy: Any) -> None:
     assert "end_day" in toy.names()
 
 
-def test_apply_is_refused_for_a_new_blocker(toy: Any) -> None:
+def test_letta_apply_is_refused_if_another_agent_now_uses_a_tool_to_delete(
+    toy: Any,
+) -> None:
     toy.apply()
     (toy.project.root / "specs/toy/end_day.yaml").unlink()
     toy.deploy()
@@ -102,7 +111,9 @@ def test_apply_is_refused_for_a_new_blocker(toy: Any) -> None:
     assert toy.world.find_tool("end_day") is not None
 
 
-def test_beyond_50_tools_each_tool_is_registered_separately(make_toy: Any) -> None:
+def test_letta_apply_registers_tools_separately_beyond_50_registry_tools(
+    make_toy: Any,
+) -> None:
     many = {
         f"tool_{number:02}": TOOLS["end_day"].replace("End the day", f"Do {number}")
         for number in range(30)
@@ -135,7 +146,9 @@ def test_beyond_50_tools_each_tool_is_registered_separately(make_toy: Any) -> No
     assert toy.verify().all_match
 
 
-def test_refresh_is_used_only_up_to_50_tools(toy: Any) -> None:
+def test_letta_apply_refreshes_the_mcp_server_only_up_to_50_registry_tools(
+    toy: Any,
+) -> None:
     toy.apply()
     for number in range(50 - len(toy.world.tools)):
         toy.world.add_custom_tool(f"other_{number}")
@@ -161,7 +174,10 @@ def test_refresh_is_used_only_up_to_50_tools(toy: Any) -> None:
     ]
 
 
-def test_schema_normalization_by_letta_is_not_a_change(make_toy: Any) -> None:
+def test_letta_plan_has_no_change_for_schemas_that_letta_normalized(
+    make_toy: Any,
+) -> None:
+    """Compare a spec's schema with the schema that Letta stores for it."""
     nested = """
         summary: Nest.
         parameters:

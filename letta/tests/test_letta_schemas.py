@@ -45,7 +45,10 @@ def assert_prediction_is_correct(schema: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)
-def test_stored_form_and_problems_are_predicted_for_real_servers(file: Path) -> None:
+def test_letta_stored_schemas_and_problems_are_predicted_for_real_mcp_servers(
+    file: Path,
+) -> None:
+    """Compare predicted schemas with the results of Letta's own code."""
     tools = list(list_tools_in(json.loads(file.read_text(encoding="utf-8"))))
     assert tools
     for tool in tools:
@@ -92,9 +95,10 @@ LEAVES = st.one_of(
     ),
     st.lists(st.sampled_from(["a", "b"]), unique=True),
 )
-def test_stored_form_and_problems_are_predicted_for_generated_schemas(
+def test_letta_stored_schemas_and_problems_are_predicted_for_generated_schemas(
     properties: Any, required: list[str]
 ) -> None:
+    """Compare predicted schemas with the results of Letta's own code."""
     schema = {
         "type": "object",
         "properties": properties,

@@ -24,7 +24,7 @@ letta:
 """
 
 
-def test_rename_updates_forbidden_tools_and_reasons(
+def test_toolcast_rename_updates_letta_forbids_names_and_reasons(
     make_project: Callable[..., Any],
 ) -> None:
     tools = {"old_note": SPEC % "It is slow.", "other": SPEC % "As old_note."}

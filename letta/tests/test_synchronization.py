@@ -107,9 +107,10 @@ DONE = ApplyResult(3, 4, True, missed=())
         (None, (Plan(), ApplyResult(3, 4, False, missing=("b",))), 409, None),
     ],
 )
-async def test_http_route_for_letta_synchronization_answers_with_status_and_result(
+async def test_letta_sync_route_answers_with_the_http_status_and_the_apply_result(
     monkeypatch: pytest.MonkeyPatch, body: Any, outcome: Any, status: int, value: Any
 ) -> None:
+    """Handle `POST /api/admin/sync-mcp-tools`, a route of generated MCP servers."""
     monkeypatch.setattr(syncing, "sync", FakeSync(outcome))
     route = syncing.build_sync_route(TOOLSET)
     assert (route.method, route.path) == ("POST", "/api/admin/sync-mcp-tools")
@@ -123,9 +124,10 @@ async def test_http_route_for_letta_synchronization_answers_with_status_and_resu
     ("body", "is_dry"),
     [(None, False), ({"dry_run": True}, True), ({"dry_run": False}, False)],
 )
-async def test_http_route_for_letta_synchronization_passes_overrides_and_dry_run(
+async def test_letta_sync_route_passes_overrides_and_dry_run_to_sync(
     monkeypatch: pytest.MonkeyPatch, body: Any, is_dry: bool
 ) -> None:
+    """Handle `POST /api/admin/sync-mcp-tools`, a route of generated MCP servers."""
     syncs = FakeSync((Plan(), None))
     monkeypatch.setattr(syncing, "sync", syncs)
     await syncing.build_sync_route(TOOLSET).answer(AdminRequest(body))
@@ -159,7 +161,7 @@ UNREACHABLE = (Plan("unreachable"), None)
         ),
     ],
 )
-async def test_startup_synchronizes_and_retries_while_unreachable(
+async def test_generated_server_startup_synchronizes_letta_or_retries_if_unreachable(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     outcomes: list[Any],
@@ -185,7 +187,7 @@ async def test_startup_synchronizes_and_retries_while_unreachable(
 @pytest.mark.parametrize(
     ("timeout", "pauses"), [(0.0, [0]), (0.5, [0.5]), (6.0, [1, 5])]
 )
-async def test_last_retry_is_when_the_timeout_ends(
+async def test_generated_server_startup_last_letta_sync_retry_is_when_the_timeout_ends(
     monkeypatch: pytest.MonkeyPatch, timeout: float, pauses: list[float]
 ) -> None:
     slept = list[float]()
@@ -211,9 +213,10 @@ async def test_last_retry_is_when_the_timeout_ends(
         ),
     ],
 )
-def test_connect_reports_missing_settings(
+def test_letta_sync_connect_raises_missing_setting_error(
     toolset: Any, environment: Any, problem: str
 ) -> None:
+    """Require `LETTA_BASE_URL` and a backend other than `code`."""
     with pytest.raises(MissingSettingError, match=problem):
         syncing.connect(toolset, environment)
 
@@ -234,7 +237,7 @@ REMOVED_RULE = SimpleNamespace(layer="rule")
         ({"adds_only": True}, (), (REMOVED_RULE,), True),
     ],
 )
-def test_sync_applies_the_plan_only_if_permitted(
+def test_letta_sync_applies_the_plan_only_if_permitted(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     options: Any,
@@ -242,6 +245,7 @@ def test_sync_applies_the_plan_only_if_permitted(
     removals: Any,
     is_done: bool,
 ) -> None:
+    """Skip the apply for blockers, `dry_run`, or tool removals with `adds_only`."""
     plan = SimpleNamespace(blockers=blockers, removals=removals, missing=("b",))
     backend = SimpleNamespace(location="here", read=lambda _: "there")
     made: list[Any] = []

@@ -105,7 +105,7 @@ def run_checks(
         (tool(EXAMPLE, EXAMPLE), CallOptions(), (True, "2 examples", False)),
     ],
 )
-def test_examples_are_called_unless_options_exclude_them(
+def test_letta_verify_calls_tool_examples_unless_options_exclude_them(
     checked_tool: DesiredTool, calls: CallOptions, trial: tuple[Any, ...] | None
 ) -> None:
     found = run_checks(checked_tool, Api({"status": "success"}), calls)
@@ -115,7 +115,7 @@ def test_examples_are_called_unless_options_exclude_them(
     assert all((t.agent, t.tool, t.kind) == ("me", "a", "run") for t in found)
 
 
-def test_unattached_tool_fails_the_check_without_a_call() -> None:
+def test_letta_verify_fails_for_an_unattached_tool_without_calling_it() -> None:
     (trial,) = run_checks(tool(EXAMPLE), Api(), attached=False)
     assert (trial.passed, trial.detail) == (False, "it is not attached")
 
@@ -159,7 +159,7 @@ FAILING_EXAMPLE = {**EXAMPLE, "error": "no"}
         ),
     ],
 )
-def test_failed_call_has_its_reason_as_detail(
+def test_letta_verify_check_detail_has_the_reason_for_a_failed_tool_call(
     checked_tool: DesiredTool, api: Api, detail: str | None
 ) -> None:
     (trial,) = run_checks(checked_tool, api, CallOptions(changing=True))
@@ -167,7 +167,7 @@ def test_failed_call_has_its_reason_as_detail(
     assert trial.detail == (detail or "1 example")
 
 
-def test_failed_call_is_not_repeated_without_an_entry() -> None:
+def test_letta_verify_does_not_repeat_a_failed_call_without_a_server_entry() -> None:
     api = Api({"status": "error"}, {"status": "error", "func_return": "why"})
     (trial,) = run_checks(tool(EXAMPLE), api, entry=False)
     assert trial.detail == NO_REASON
@@ -228,7 +228,7 @@ def make_turn_answer(
         ),
     ],
 )
-def test_turn_check_requires_a_successful_call_and_continuation(
+def test_letta_verify_turn_requires_a_successful_tool_call_and_continuation(
     checked_tool: DesiredTool, answer: Any, passed: bool | None, detail: str
 ) -> None:
     api = Api(turn=answer)
@@ -237,7 +237,7 @@ def test_turn_check_requires_a_successful_call_and_continuation(
     assert (trial.passed, trial.detail) == (passed, detail)
 
 
-def test_turn_prompt_contains_the_first_examples_arguments() -> None:
+def test_letta_verify_turn_prompt_contains_the_first_examples_arguments() -> None:
     api = Api(turn=make_turn_answer())
     calls = CallOptions(examples=False, turn="a", changing=True)
     (trial,) = run_checks(
@@ -247,7 +247,7 @@ def test_turn_prompt_contains_the_first_examples_arguments() -> None:
     assert 'exactly these arguments: {"x": "é"}. Then' in api.text
 
 
-def test_agent_count_lists_gained_and_lost_tools() -> None:
+def test_letta_agent_tool_count_json_lists_gained_and_lost_tools() -> None:
     count = AgentCount("me", ("a", "b"), 1, ("b", "c"))
     assert count.to_json() == {
         "agent": "me",

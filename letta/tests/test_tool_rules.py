@@ -53,7 +53,9 @@ def needs(agent_type: str = "letta_v1_agent", **more: Any) -> RuleNeeds:
         ),
     ],
 )
-def test_required_rules_are_added(wanted: RuleNeeds, kinds: dict[str, str]) -> None:
+def test_merge_rules_adds_required_letta_tool_rules(
+    wanted: RuleNeeds, kinds: dict[str, str]
+) -> None:
     assert merge_rules([], wanted) == [rule(name, kind) for name, kind in kinds.items()]
 
 
@@ -160,7 +162,7 @@ def test_required_rules_are_added(wanted: RuleNeeds, kinds: dict[str, str]) -> N
         ),
     ],
 )
-def test_merge_keeps_valid_rules_and_updates_names(
+def test_merge_rules_keeps_valid_letta_tool_rules_and_updates_tool_names(
     before: list[Any], wanted: RuleNeeds, after: list[Any] | None
 ) -> None:
     assert merge_rules(before, wanted) == (before if after is None else after)
@@ -182,13 +184,15 @@ def test_merge_keeps_valid_rules_and_updates_names(
         (rule("a", "conditional", default_child=None, children=None), False),
     ],
 )
-def test_rule_is_stale_if_it_restricts_calls_by_missing_tools(
+def test_letta_tool_rule_is_stale_if_it_restricts_calls_to_a_missing_tool(
     tool_rule: Any, expected: bool
 ) -> None:
     assert is_stale(tool_rule, ["a", "b"]) is expected
 
 
-def test_rules_that_no_setting_requires_are_listed() -> None:
+def test_list_unneeded_rules_returns_letta_tool_rules_that_no_setting_requires() -> (
+    None
+):
     wanted = needs(own={"a": True}, expected={"b": False}, built_in=["send_message"])
     asked = [rule("a", "exit_loop"), rule("send_message", "exit_loop"), rule("x")]
     added = [rule("a"), rule("b"), rule("x", "y", children=["a"]), rule("send_message")]
@@ -200,7 +204,7 @@ def test_rules_that_no_setting_requires_are_listed() -> None:
     }
 
 
-def test_rules_are_formatted_and_compared_without_default_fields() -> None:
+def test_letta_tool_rules_are_formatted_and_compared_without_default_fields() -> None:
     tool_rule = rule("a", prompt_template="p", z=1, b="x", off=False, none=None)
     assert format_rule(tool_rule) == "a continue_loop (b='x', z=1)"
     assert format_rule(rule("a")) == "a continue_loop"
