@@ -172,7 +172,7 @@ async def test_invalid_access_token_is_refused_with_a_challenge_and_not_logged(
 async def test_access_token_is_valid_with_clock_skew_and_further_audiences_and_scopes(
     claims: dict[str, Any], registry: Registry, issuer: AuthorizationServer
 ) -> None:
-    """The clock skew is at most 30 seconds."""
+    """Accept times that deviate by 20 seconds, within the clock skew of 30 seconds."""
     claim_values: dict[str, Any] = {
         name: _now() + value if isinstance(value, int) else value
         for name, value in claims.items()
