@@ -32,6 +32,7 @@ def compare_and_check_messages(before: Any, after: Any) -> Comparison:
     return comparison
 
 
+@pytest.mark.rows(3)
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)
 def test_diff_reports_hostile_texts_in_any_spec_field_in_printable_messages(
     text: str,

@@ -332,6 +332,7 @@ def test_remote_reference_in_extension_schema_is_not_fetched(
     assert "http://127.0.0.1:9/x is not fetched" in broken.stderr
 
 
+@pytest.mark.slow
 def test_project_template_replaces_built_in_template(
     make_project: Callable[..., Any],
 ) -> None:

@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -43,20 +44,25 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
+class ImportedProject(NamedTuple):
+    root: Path
+    output: str
+
+
 @pytest.fixture(scope="module")
-def imported_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Import the SDK server as specs and generate its files."""
+def imported_project(tmp_path_factory: pytest.TempPathFactory) -> ImportedProject:
+    """Import the SDK server as specs and generate its files; `output` is the import's."""
     root = tmp_path_factory.mktemp("imported")
     shutil.copytree(SERVERS / "sdk_shop", root / "sdk_shop")
-    import_server(root, "sdk_shop.server")
+    output = import_server(root, "sdk_shop.server")
     run_toolcast(root, "generate")
-    return root
+    return ImportedProject(root, output)
 
 
 @pytest.fixture
-def imported_copy(imported_project: Path, tmp_path: Path) -> Path:
+def imported_copy(imported_project: ImportedProject, tmp_path: Path) -> Path:
     """Copy the project of the imported SDK server."""
-    return Path(shutil.copytree(imported_project, tmp_path / "copy"))
+    return Path(shutil.copytree(imported_project.root, tmp_path / "copy"))
 
 
 def read_handlers(root: Path) -> Mapping[str, str | None]:
@@ -69,9 +75,9 @@ def read_handlers(root: Path) -> Mapping[str, str | None]:
 
 
 def test_import_python_writes_handler_adapters_for_an_mcp_sdk_server(
-    project: Path,
+    imported_project: ImportedProject,
 ) -> None:
-    output = import_server(project, "sdk_shop.server")
+    project, output = imported_project
     handlers = read_handlers(project)
     assert len(handlers) == 11
     assert handlers == {name: f"handlers.shop:{name}" for name in handlers}
@@ -159,6 +165,7 @@ def test_import_python_calls_a_server_factory_without_parameters(project: Path) 
     assert "title: Made" in (project / "specs/shop/toolset.yaml").read_text("utf-8")
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize(
     ("folder", "marker", "is_untyped"),
     [
@@ -168,7 +175,7 @@ def test_import_python_calls_a_server_factory_without_parameters(project: Path) 
         ("source", "", False),
     ],
 )
-@pytest.mark.rows(1)
+@pytest.mark.slow
 def test_import_python_from_an_untyped_package_passes_mypy(
     tmp_path: Path, folder: str, marker: str, is_untyped: bool
 ) -> None:
@@ -189,7 +196,7 @@ def test_import_python_from_an_untyped_package_passes_mypy(
         assert f"import {module}{comment}\n" in text
 
 
-@pytest.mark.rows(2)
+@pytest.mark.rows(1)
 @pytest.mark.parametrize(
     ("text", "reference", "message"),
     [

@@ -105,6 +105,7 @@ NULL_RESULTS: list[Any] = [
 ]
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("send", ["both", "structured"])
 def test_mcp_sdk_client_receives_imported_tool_schemas_and_null_results(
     send: str, tmp_path: Path

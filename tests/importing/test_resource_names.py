@@ -156,6 +156,7 @@ def test_second_import_finds_a_resource_with_a_new_uri_by_its_listed_name(
     assert read_names(tmp_path) == {"a://new": "the_policy", "a://1": "Other"}
 
 
+@pytest.mark.slow
 def test_generated_server_lists_free_text_names_verbatim(tmp_path: Path) -> None:
     """`verify`, the generated tests and a client in both eras find the names."""
     template: dict[str, Any] = {

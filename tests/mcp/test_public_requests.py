@@ -169,6 +169,7 @@ ENVIRONMENTS: dict[str, dict[str, str]] = {
 }
 
 
+@pytest.mark.rows(1)
 @pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
 def test_mcp_stdio_server_reads_and_writes_utf_8_with_any_locale_or_python_encoding(
     faulty_project: Path, environment: dict[str, str]

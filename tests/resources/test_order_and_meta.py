@@ -35,6 +35,7 @@ print(json.dumps([item.model_dump(by_alias=True, mode="json") for item in lists]
 """
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize(
     ("orders", "names"),
     [

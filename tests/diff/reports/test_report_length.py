@@ -9,6 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.corpus.imported import import_tools
 from tests.diff.histories.releases import HISTORIES, load_release
 from tests.diff.single_changes import load_project
@@ -48,6 +50,7 @@ def count_git_diff_lines(root: Path) -> int:
     return len(done.stdout.splitlines())
 
 
+@pytest.mark.slow
 def test_diff_report_on_a_real_mcp_server_release_is_at_most_half_as_long_as_git_diff(
     tmp_path: Path,
 ) -> None:
@@ -71,7 +74,7 @@ def build_nullable_parameter(text: str, *, repeats_description: bool) -> dict[st
 
     Args:
         text: the description.
-        doubled: whether the inner schema repeats the description.
+        repeats_description: whether the inner schema repeats the description.
     """
     inner = {"type": "string", **({"description": text} if repeats_description else {})}
     return {"anyOf": [inner, {"type": "null"}], "description": text, "default": None}
