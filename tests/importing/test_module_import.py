@@ -273,9 +273,7 @@ def test_module_output_larger_than_a_pipe_does_not_block_import_python(
 
 @pytest.mark.slow
 def test_second_import_python_changes_no_files(imported_copy: Path) -> None:
-    before = {
-        p: p.read_bytes() for p in imported_copy.rglob("*") if p.suffix in (".yaml",)
-    }
+    before = {path: path.read_bytes() for path in imported_copy.rglob("*.yaml")}
     (imported_copy / "handlers/shop.py").open("a").write("# mine\n")
     output = import_server(imported_copy, "sdk_shop.server")
     assert "0 new tools, 0 changed, 11 unchanged" in output
