@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.forked import ForkServer
 from tests.repository import TOOLSETS, own_project
 from tests.safety.round_trip import assert_round_trip, encode_json
+from toolcast.parsing.characters import find_forbidden
 from toolcast.pipeline import generate
 
 
@@ -57,7 +58,7 @@ texts = st.text(
     st.characters(exclude_categories=["Cc", "Cs", "Cf", "Co", "Cn"])
     | st.sampled_from("\n\t\\\"'{}%#`"),
     max_size=40,
-)
+).filter(lambda text: find_forbidden(text) is None)
 numbers = (
     st.integers(-(10**20), 10**20)
     | st.integers(-3, 3).map(float)
