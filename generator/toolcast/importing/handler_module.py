@@ -385,7 +385,8 @@ class _ModuleWriter:
             self._reasons[key] = _IS_METHOD if is_method else _IS_UNKNOWN
         elif function.outer_parameters is None:
             self._reasons[key] = f"`{function.outer}` is not a plain function"
-        elif len(function.outer_parameters) != 1:
+        elif len(function.outer_parameters) != 1 or "=" in function.outer_parameters[0]:
+            # A parameter with a default is not the server: the function creates it.
             names = ", ".join(function.outer_parameters)
             self._reasons[key] = (
                 f"`{function.outer}({names})` registers it, and must have the server as"

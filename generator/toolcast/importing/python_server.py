@@ -32,7 +32,8 @@ class ServerFunction(NamedTuple):
         name: the dotted name in the module.
         file: the module's file.
         outer: the function at module level in which a nested one is defined.
-        outer_parameters: its parameters; None if it is not a plain function of the module.
+        outer_parameters: its parameters, as `name=...` with a default; None if it is not a
+            plain function of the module.
     """
 
     kind: str

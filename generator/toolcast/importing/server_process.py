@@ -298,7 +298,10 @@ def _locate(function: Any) -> dict[str, Any]:
     register: Callable[..., Any] | None = getattr(module, outer, None)
     parameters = None
     if inspect.isfunction(register) and not inspect.iscoroutinefunction(register):
-        parameters = list(inspect.signature(register).parameters)
+        parameters = [
+            name if parameter.default is parameter.empty else f"{name}=..."
+            for name, parameter in inspect.signature(register).parameters.items()
+        ]
     return {**place, "form": "nested", "outer": outer, "outer_parameters": parameters}
 
 
