@@ -131,7 +131,7 @@ def test_an_adapted_function_is_defined_in_the_handlers_package() -> None:
     [
         (SERVER, "ad", LookupError, "the server has no `ad`; did you mean `add`"),
         (SERVER, "both", LookupError, r"`both` is ambiguous \(prompt, tool\)"),
-        (MCPServer("x"), "add", TypeError, "a Recorder, not MCPServer; help:"),
+        (MCPServer("x"), "add", TypeError, "`build_server`, not MCPServer; help:"),
         (3, "add", TypeError, "not int"),
         (SERVER, None, LookupError, "has no ``"),
     ],
@@ -206,3 +206,29 @@ async def test_a_factory_is_called_outside_the_event_loop() -> None:
 
     assert build_server(lambda: asyncio.run(load())) == "server"
     assert build_server(load) == "server"
+
+
+def test_adapt_finds_functions_that_an_sdk_server_factory_registered() -> None:
+    methods = {**vars(MCPServer)}
+
+    def create_server() -> MCPServer:
+        server = MCPServer("math")
+        for number in range(3):
+            # The server keeps the first tool with a name.
+            server.add_tool(lambda number=number: number, name="number")
+            if number == 0:
+                server.remove_tool("number")
+        server.resource("notes://all", name="all")(lambda: "notes")
+        server.prompt(name="ask")(lambda: "question")
+        MCPServer("other").add_tool(lambda: "other", name="other")
+        return server
+
+    server = build_server(create_server)
+    results = {
+        key: adapt(server, key)(lambda: None)()
+        for key in ("number", "notes://all", "ask")
+    }
+    assert results == {"number": 1, "notes://all": "notes", "ask": "question"}
+    with pytest.raises(LookupError, match="the server has no `other`"):
+        adapt(server, "other")
+    assert {**vars(MCPServer)} == methods, "the class is as before"

@@ -1,7 +1,8 @@
-"""Functions that SDK servers register in the function that creates the server."""
+"""`toolcast import --python`: functions that are registered where an SDK server is created."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,25 +10,132 @@ import pytest
 from tests.importing.imports import run_import
 from tests.program import run_toolcast
 
+# Each function is registered in another way. The tools share the state of the lifespan.
+SHOP = '''
+from contextlib import asynccontextmanager
 
-@pytest.mark.parametrize("parameter", ["", "currency='EUR'"])
-def test_import_python_writes_stubs_for_tools_that_an_sdk_factory_registers(
-    tmp_path: Path, parameter: str
+from mcp.server.mcpserver import MCPServer
+
+
+class Catalog:
+    def __init__(self, prices):
+        self.prices = prices
+
+    def count(self) -> int:
+        """Count the items."""
+        return len(self.prices)
+
+
+def register_prices(server, prices, currency):
+    @server.tool()
+    def price(item: str) -> str:
+        """Return a price."""
+        return f"{prices[item]} {currency}"
+
+    @server.resource("shop://items/{item}")
+    def item(item: str) -> str:
+        return item
+
+
+def create_server(PARAMETERS):
+    prices = {"tea": 3}
+
+    @asynccontextmanager
+    async def lifespan(server):
+        prices["cup"] = 5
+        yield {"prices": prices}
+
+    server = MCPServer("Shop", lifespan=lifespan)
+
+    @server.tool()
+    def add(item: str, price: int) -> int:
+        """Add an item."""
+        prices[item] = price
+        return len(prices)
+
+    @server.prompt()
+    def greeting() -> str:
+        return "Hello"
+
+    register_prices(server, prices, "EUR")
+    server.add_tool(Catalog(prices).count)
+    server.add_tool(lambda: 1, name="retired", description="Retired.")
+    server.remove_tool("retired")
+    server.add_tool(lambda: 2, name="retired", description="Renewed.")
+    return server
+'''
+CALLS = [
+    ("price", {"item": "cup"}),
+    ("add", {"item": "pot", "price": 9}),
+    ("price", {"item": "pot"}),
+    ("count", {}),
+    ("retired", {}),
+]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "assignment", "reference"),
+    [
+        ("", "", "shop_module:create_server"),
+        ("currency='EUR'", "", "shop_module:create_server"),
+        ("", "mcp = create_server()", "shop_module"),
+        ("", "mcp: MCPServer = create_server()", "shop_module:mcp"),
+    ],
+)
+@pytest.mark.rows(2)
+def test_functions_registered_by_an_sdk_server_factory_become_handlers(
+    tmp_path: Path, parameters: str, assignment: str, reference: str
 ) -> None:
-    """The optional parameter is not the server."""
-    (tmp_path / "depot.py").write_text(
+    """Closures, methods and lambdas have handlers, and share the lifespan's state."""
+    text = SHOP.replace("PARAMETERS", parameters) + f"\n\n{assignment}\n"
+    (tmp_path / "shop_module.py").write_text(text, "utf-8")
+    output = run_import(tmp_path, "--python", reference, "--toolset", "shop")
+    assert "stub" not in output
+    handlers = (tmp_path / "handlers/shop.py").read_text("utf-8")
+    assert "SERVER = build_server(shop_module.create_server)\n" in handlers
+    assert "@adapt_lifespan(SERVER)\n" in handlers
+    run_toolcast(tmp_path, "generate")
+    run_toolcast(tmp_path, "check")
+    lines = [json.dumps({"tool": t, "arguments": a}) for t, a in CALLS]
+    (tmp_path / "calls.jsonl").write_text("\n".join(lines), "utf-8")
+    arguments = ("--python", reference, "--calls", "calls.jsonl")
+    printed = run_toolcast(tmp_path, "verify", *arguments)
+    assert "5 calls: 5 equal, 0 with permitted differences, 0 different" in printed
+
+
+@pytest.mark.parametrize(
+    ("assignment", "parameters"),
+    [
+        ("mcp = create_server('EUR')", "currency"),
+        ("mcp = create_server('EUR')", "currency='USD'"),
+        ("mcp = create_server()\nmcp.add_tool(print)", ""),
+        ("LIST = [create_server()]\nmcp = LIST[0]", ""),
+        ("COUNT = []\nmcp = create_server()", "*, n=lambda: COUNT.append(1)"),
+    ],
+)
+@pytest.mark.slow
+def test_sdk_server_that_a_call_without_arguments_does_not_rebuild_has_stubs(
+    tmp_path: Path, assignment: str, parameters: str
+) -> None:
+    factory = (
         "from mcp.server.mcpserver import MCPServer\n\n"
-        f"def create_server({parameter}) -> MCPServer:\n"
+        f"def create_server({parameters}) -> MCPServer:\n"
         "    server = MCPServer('Depot')\n"
         "    @server.tool()\n"
         "    def price(item: str) -> str:\n"
         "        return item\n"
-        "    return server\n",
-        "utf-8",
+        "    return server\n"
     )
-    reference = ("--python", "depot:create_server", "--toolset", "shop")
-    output = run_import(tmp_path, *reference)
-    shown = parameter.replace("'EUR'", "...")
+    if "COUNT" in assignment:
+        # The second call fails.
+        factory = factory.replace(
+            "    return server", "    assert not COUNT and not n()\n    return server"
+        )
+    (tmp_path / "depot.py").write_text(f"{factory}\n{assignment}\n", "utf-8")
+    output = run_import(tmp_path, "--python", "depot", "--toolset", "shop")
+    shown = parameters.replace("'USD'", "...").replace(
+        "*, n=lambda: COUNT.append(1)", "n=..."
+    )
     assert f"tool `price` is a stub: `create_server({shown})` registers it" in output
     run_toolcast(tmp_path, "generate")
     run_toolcast(tmp_path, "check")

@@ -310,10 +310,16 @@ class _ModuleWriter:
         self._modules: set[str] = set()
         if server is not None and server.is_supported:
             self.has_lifespan = server.has_lifespan
-            if server.library == "fastmcp" or server.has_lifespan:
+            if self._has_server or server.has_lifespan:
                 self._modules.add(server.module)
         self._targets: dict[Key, str] = {}
         self._reasons: dict[Key, str] = {}
+
+    @property
+    def _has_server(self) -> bool:
+        """Whether `SERVER` is the server: FastMCP lists functions, `build_server` records them."""
+        server = self._server
+        return server is not None and (server.library == "fastmcp" or server.is_factory)
 
     @property
     def notes(self) -> Iterator[str]:
@@ -375,18 +381,17 @@ class _ModuleWriter:
             self._reasons[key] = f"{server.title} is not supported"
         elif function is None or function.form == "none":
             self._reasons[key] = "another server or a transformation provides it"
-        elif server.library == "fastmcp":
-            self._targets[key] = "SERVER"
-        elif function.form == "function":
+        elif function.form == "function" and server.library == "mcp":
             self._modules.add(function.module)
             self._targets[key] = f"{function.module}.{function.name}"
+        elif self._has_server:
+            self._targets[key] = "SERVER"
         elif function.form != "nested":
             is_method = function.form == "method"
             self._reasons[key] = _IS_METHOD if is_method else _IS_UNKNOWN
         elif function.outer_parameters is None:
             self._reasons[key] = f"`{function.outer}` is not a plain function"
-        elif len(function.outer_parameters) != 1 or "=" in function.outer_parameters[0]:
-            # A parameter with a default is not the server: the function creates it.
+        elif not function.is_register:
             names = ", ".join(function.outer_parameters)
             self._reasons[key] = (
                 f"`{function.outer}({names})` registers it, and must have the server as"
@@ -413,7 +418,7 @@ class _ModuleWriter:
         parts: list[str] = []
         if "SERVER" in self._targets.values() and server is not None:
             expression = server.expression
-            if server.library == "mcp":
+            if not self._has_server:
                 helpers.insert(0, "Recorder")
                 registers = "".join(f"    {name},\n" for name in self._registers)
                 expression = f"Recorder(\n{registers})"
@@ -423,7 +428,7 @@ class _ModuleWriter:
             names_text = ", ".join(helpers)
             imports.append(f"from toolcast_runtime.fastmcp import {names_text}")
         if self.has_lifespan and server is not None:
-            is_shared = server.library == "fastmcp" and "SERVER = " in "".join(parts)
+            is_shared = self._has_server and "SERVER = " in "".join(parts)
             target = "SERVER" if is_shared else server.expression
             parts.append(f"@adapt_lifespan({target})\ndef lifespan() -> Any: ...\n")
         parts += [self._render_function(key, name) for key, name in names.items()]

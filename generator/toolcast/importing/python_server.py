@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.server_settings import ExternalServer
+from toolcast_runtime.fastmcp import registrations
 
 from ..mcp_client.server_listing import ListingError
 
@@ -34,6 +35,7 @@ class ServerFunction(NamedTuple):
         outer: the function at module level in which a nested one is defined.
         outer_parameters: its parameters, as `name=...` with a default; None if it is not a
             plain function of the module.
+        is_register: whether the outer function has one parameter, the server.
     """
 
     kind: str
@@ -44,6 +46,7 @@ class ServerFunction(NamedTuple):
     file: str = ""
     outer: str = ""
     outer_parameters: Sequence[str] | None = None
+    is_register: bool = False
 
 
 class PythonServer(NamedTuple):
@@ -126,6 +129,7 @@ def describe_python_server(server: ExternalServer) -> PythonServer:
             f"  help: pass the name of its module: `{escape_excerpt(dotted)}`"
         )
     command = [server.command or sys.executable, program, "describe", reference]
+    command.append(registrations.__file__)
     # An open input keeps a server that the import starts on stdio waiting.
     input_end, open_end = os.pipe()
     try:

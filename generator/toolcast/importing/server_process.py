@@ -1,24 +1,28 @@
 """Program that imports a module with a FastMCP or SDK server, and describes or serves it.
 
-    python server_process.py describe MODULE[:OBJECT]
+    python server_process.py describe MODULE[:OBJECT] REGISTRATIONS
     python server_process.py serve MODULE[:OBJECT]
 
 `python_server.py` starts it with the interpreter of the server's project, in which Toolcast may
-be missing: it imports only the standard library. `describe` prints one JSON object.
+be missing: it imports only the standard library, and `record_registrations` from the path
+REGISTRATIONS. `describe` prints one JSON object.
 
 Sources: fastmcp 4.2.3, `fastmcp/server/server.py`; mcp 2.3.0, `mcp/server/mcpserver/server.py`
 """
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import functools
 import importlib
 import inspect
 import json
 import os
+import runpy
 import sys
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +34,7 @@ _SERVER_CLASSES = {
 }
 _SUPPORTED_VERSIONS = {"fastmcp": 4, "mcp": 2}
 _INSTALL_FOLDERS = ("site-packages", "dist-packages")
+_REGISTERING_METHODS = "tool resource prompt add_tool add_resource add_prompt".split()
 
 
 class ServerError(Exception):
@@ -40,8 +45,8 @@ class ServerError(Exception):
         self.help = help_
 
 
-Registration = tuple[int, str, str, Any]
-"""The `id` of a server; tool, resource or prompt; its name or URI; the function, or None."""
+Registrations = Mapping[tuple[int, str, str], Any]
+"""The result of `record_registrations`."""
 
 
 class Found(NamedTuple):
@@ -51,54 +56,6 @@ class Found(NamedTuple):
     library: str
     attribute: str
     is_factory: bool
-
-
-def record_registrations() -> list[Registration]:
-    """Return a list that grows with what modules register with SDK servers.
-
-    The lists of an SDK server do not contain the functions, so its public methods are
-    replaced in this process. Must be called before the import of the server's module.
-    """
-    registrations: list[Registration] = []
-    try:
-        from mcp.server.mcpserver import MCPServer
-    except ImportError:
-        return registrations
-    server_class: Any = MCPServer
-    add_tool, resource = server_class.add_tool, server_class.resource
-    add_resource, add_prompt = server_class.add_resource, server_class.add_prompt
-
-    def record(server: Any, kind: str, key: Any, function: Any) -> None:
-        registrations.append((id(server), kind, str(key), function))
-
-    def record_tool(self: Any, fn: Any, name: Any = None, *args: Any, **kw: Any) -> Any:
-        result = add_tool(self, fn, name, *args, **kw)
-        record(self, "tool", name or getattr(fn, "__name__", ""), fn)
-        return result
-
-    def record_uri(self: Any, uri: str, *args: Any, **kw: Any) -> Any:
-        decorate = resource(self, uri, *args, **kw)
-
-        def record_function(function: Any) -> Any:
-            result = decorate(function)
-            record(self, "resource", uri, function)
-            return result
-
-        return record_function
-
-    def record_resource(self: Any, resource: Any) -> Any:
-        result = add_resource(self, resource)
-        record(self, "resource", resource.uri, getattr(resource, "fn", None))
-        return result
-
-    def record_prompt(self: Any, prompt: Any) -> Any:
-        result = add_prompt(self, prompt)
-        record(self, "prompt", prompt.name, prompt.fn)
-        return result
-
-    server_class.add_tool, server_class.resource = record_tool, record_uri
-    server_class.add_resource, server_class.add_prompt = record_resource, record_prompt
-    return registrations
 
 
 def find_library(value: Any) -> str:
@@ -200,14 +157,59 @@ def _get_server(module: Any, name: str, attribute: str) -> Found:
     return Found(server, library, attribute, True)
 
 
-def describe(
-    found: Found, module: str, registrations: list[Registration]
-) -> dict[str, Any]:
+def find_factory(found: Found, module: str, registrations: Registrations) -> Found:
+    """Return the server of a factory whose result the module assigns to its server's name.
+
+    Handlers can call the factory, and find all functions of an SDK server, as for
+    `MODULE:FACTORY`. A server that got more functions after the call is returned unchanged.
+    """
+    if found.library != "mcp" or found.is_factory:
+        return found
+    name = _find_assigned_call(sys.modules[module], found.attribute)
+    function = getattr(sys.modules[module], name, None)
+    if not inspect.isfunction(function) or _list_required(function):
+        return found
+    try:
+        built = _get_server(sys.modules[module], module, name)
+    except ServerError:
+        # The function cannot be called a second time.
+        return found
+    own = _select_own(registrations, found.server)
+    is_equal = _select_own(registrations, built.server).keys() == own.keys()
+    return built if is_equal else found
+
+
+def _find_assigned_call(module: Any, attribute: str) -> str:
+    """Return `create` for a module with a line `ATTRIBUTE = create()`; empty without one."""
+    try:
+        tree = ast.parse(inspect.getsource(module))
+    except (OSError, SyntaxError):
+        return ""
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        else:
+            continue
+        value = node.value
+        if (
+            [ast.unparse(target) for target in targets] == [attribute]
+            and isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Name)
+            and not (value.args or value.keywords)
+        ):
+            return value.func.id
+    return ""
+
+
+def describe(found: Found, module: str, registrations: Registrations) -> dict[str, Any]:
     """Return the library, the lifespan and the functions of a server.
 
     Args:
+        found: the server.
         module: the name of the module that provides the server.
-        registrations: see `record_registrations`; used for SDK servers.
+        registrations: what is registered with SDK servers.
     """
     release = version(found.library)
     major = int(release.partition(".")[0])
@@ -246,15 +248,25 @@ def _has_lifespan(found: Found) -> bool:
 
 
 def _list_functions(
-    found: Found, registrations: list[Registration]
+    found: Found, registrations: Registrations
 ) -> Iterator[dict[str, Any]]:
     if found.library == "fastmcp":
         items = asyncio.run(_list_fastmcp_items(found.server))
     else:
-        own = [entry for entry in registrations if entry[0] == id(found.server)]
-        items = {(kind, key): function for _, kind, key, function in own}
+        items = _select_own(registrations, found.server)
     for (kind, key), function in items.items():
         yield {"kind": kind, "key": key, **_locate(_unwrap(function))}
+
+
+def _select_own(
+    registrations: Registrations, server: Any
+) -> dict[tuple[str, str], Any]:
+    """Return the functions of an SDK server by kind and name or URI."""
+    return {
+        (kind, key): function
+        for (owner, kind, key), function in registrations.items()
+        if owner == id(server)
+    }
 
 
 async def _list_fastmcp_items(server: Any) -> dict[tuple[str, str], Any]:
@@ -295,14 +307,37 @@ def _locate(function: Any) -> dict[str, Any]:
     if not nested:
         is_own = getattr(module, name, None) is function
         return {**place, "form": "function" if is_own else "object"}
+    place |= {"form": "nested", "outer": outer}
     register: Callable[..., Any] | None = getattr(module, outer, None)
-    parameters = None
-    if inspect.isfunction(register) and not inspect.iscoroutinefunction(register):
-        parameters = [
-            name if parameter.default is parameter.empty else f"{name}=..."
-            for name, parameter in inspect.signature(register).parameters.items()
-        ]
-    return {**place, "form": "nested", "outer": outer, "outer_parameters": parameters}
+    if not inspect.isfunction(register) or inspect.iscoroutinefunction(register):
+        return place
+    names = {
+        name: name if parameter.default is parameter.empty else f"{name}=..."
+        for name, parameter in inspect.signature(register).parameters.items()
+    }
+    # A parameter with a default is not the server: the function creates it.
+    is_register = [*names] == [*names.values()] and len(names) == 1
+    is_register = is_register and all(_is_used_as_server(register, n) for n in names)
+    return {
+        **place,
+        "outer_parameters": [*names.values()],
+        "is_register": is_register,
+    }
+
+
+def _is_used_as_server(function: Any, parameter: str) -> bool:
+    """Return whether a function registers something on its parameter, or gives it a name."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, SyntaxError):
+        return True
+    values = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        or (isinstance(node, ast.Attribute) and node.attr in _REGISTERING_METHODS)
+    ]
+    return any(isinstance(v, ast.Name) and v.id == parameter for v in values)
 
 
 def _serve(found: Found) -> None:
@@ -310,7 +345,16 @@ def _serve(found: Found) -> None:
     found.server.run(transport="stdio", **options)
 
 
-def main(command: str, reference: str) -> int:
+def _find_and_describe(reference: str, path: str) -> dict[str, Any]:
+    record_registrations = runpy.run_path(path)["record_registrations"]
+    module = reference.partition(":")[0]
+    with record_registrations() as registrations:
+        found = find_server(reference)
+        found = find_factory(found, module, registrations)
+    return describe(found, module, registrations)
+
+
+def main(command: str, reference: str, *paths: str) -> int:
     """Run a command; return the exit code."""
     # Output of the module must not mix with the answer.
     output = os.dup(1)
@@ -318,11 +362,10 @@ def main(command: str, reference: str) -> int:
     # As for `python -m`: modules of this file's folder must not hide the project's.
     sys.path[0] = os.getcwd()
     try:
-        registrations = record_registrations() if command == "describe" else []
-        found = find_server(reference)
-        module = reference.partition(":")[0]
-        is_description = command == "describe"
-        answer = describe(found, module, registrations) if is_description else {}
+        if command == "describe":
+            answer = _find_and_describe(reference, *paths)
+        else:
+            found, answer = find_server(reference), {}
     except ServerError as error:
         answer = {"error": str(error), "help": error.help}
     if command == "describe" or "error" in answer:

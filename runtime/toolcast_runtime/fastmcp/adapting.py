@@ -12,15 +12,17 @@ import inspect
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from difflib import get_close_matches
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
+
+from .registrations import record_registrations
 
 Kind = Literal["tool", "resource", "prompt"]
 
 _Stub = TypeVar("_Stub", bound=Callable[..., Any])
 _Function = Callable[..., Any]
 
-# Cached functions of each FastMCP server by `id`. The server is stored too, so that its `id` is
-# not reused.
+# Functions of each FastMCP server, and of each SDK server of `build_server`, by `id`. The server
+# is stored too, so that its `id` is not reused.
 _listed: dict[int, tuple[Any, list[tuple[Kind, str, _Function | None]]]] = {}
 
 
@@ -82,15 +84,22 @@ def build_server(factory: Callable[[], Any]) -> Any:
     """Call a function that returns a server, or a coroutine of it, outside of the event loop.
 
     The handlers module is imported in a running event loop, in which factories that call
-    `asyncio.run` fail.
+    `asyncio.run` fail. What the factory registers with an SDK server is recorded for `adapt`.
     """
 
     def build() -> Any:
         server = factory()
         return asyncio.run(server) if inspect.iscoroutine(server) else server
 
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(build).result()
+    with record_registrations() as registrations, ThreadPoolExecutor(1) as pool:
+        server = pool.submit(build).result()
+    if not _is_fastmcp(server):
+        _listed[id(server)] = server, [
+            (cast(Kind, kind), key, _unwrap(function))
+            for (owner, kind, key), function in registrations.items()
+            if owner == id(server)
+        ]
+    return server
 
 
 def adapt(
@@ -105,7 +114,8 @@ def adapt(
     The body of the decorated function never runs.
 
     Args:
-        target: the function itself, a FastMCP server, or a `Recorder`.
+        target: the function itself, a FastMCP server, a `Recorder`, or an SDK server of
+            `build_server`.
         name: the name in the server, or the URI of a resource; not used with a function.
         source: the location of the code for readers, as `module:function`, or
             `module:outer.inner` for a nested function. It is not evaluated.
@@ -172,21 +182,21 @@ def _find_function(server: Any, name: str, kind: Kind | None) -> _Function:
 
     Raises:
         LookupError: there is no such function, or several kinds have the name.
-        TypeError: the target is not a FastMCP server or a `Recorder`.
+        TypeError: the target is not a server with known functions.
     """
+    if _is_fastmcp(server) and id(server) not in _listed:
+        # `asyncio.run` needs a thread without a running event loop.
+        with ThreadPoolExecutor(1) as pool:
+            listing = pool.submit(asyncio.run, _list_functions(server))
+        _listed[id(server)] = server, listing.result()
     if isinstance(server, Recorder):
         listed = server.functions
-    elif _is_fastmcp(server):
-        if id(server) not in _listed:
-            # `asyncio.run` needs a thread without a running event loop.
-            with ThreadPoolExecutor(1) as pool:
-                listing = pool.submit(asyncio.run, _list_functions(server))
-            _listed[id(server)] = server, listing.result()
+    elif id(server) in _listed:
         listed = _listed[id(server)][1]
     else:
         raise TypeError(
-            f"`adapt` accepts a function, a FastMCP server or a Recorder, not"
-            f" {type(server).__name__}; help: pass the function itself"
+            f"`adapt` accepts a function, a FastMCP server, a Recorder, or an SDK server of"
+            f" `build_server`, not {type(server).__name__}; help: pass the function itself"
         )
     found = {
         id(function): (listed_kind, function)
