@@ -67,7 +67,7 @@ def test_tool_with_a_permission_is_unknown_to_a_caller_without_it(
         assert registry.call_tool_sync("guarded", {}, "desk").result["user"] == "ann"
 
 
-def test_callers_permission_has_no_effect_if_the_client_lacks_it(
+def test_callers_permission_does_not_list_a_tool_that_the_client_may_not_use(
     tmp_path: Path,
 ) -> None:
     """The client is the configured program; the caller is its user."""

@@ -50,7 +50,9 @@ def test_check_all_and_fail_on_note_print_notes_that_cannot_be_suppressed(
     assert [finding["rule"] for finding in findings] == ["access/external-systems"]
 
 
-def test_check_prints_notes_that_can_be_suppressed(project: Project) -> None:
+def test_check_prints_suppressible_notes_and_counts_hidden_unsuppressable_notes(
+    project: Project,
+) -> None:
     project.edit("specs/toy/ask.yaml", "{type: object}", "{properties: {a: {}}}")
     output = project.toolcast("check").stderr
     assert (

@@ -112,7 +112,9 @@ def test_every_entry_is_imported_without_stubs(server: ImportedServer) -> None:
     run_toolcast(server.root, "check")
 
 
-def test_lists_and_recorded_calls_are_equal(server: ImportedServer) -> None:
+def test_toolcast_verify_finds_equal_lists_and_calls_for_an_imported_public_server(
+    server: ImportedServer,
+) -> None:
     run_toolcast(server.root, "verify", *server.source)
     printed = run_toolcast(
         server.root, "verify", *server.source, "--calls", str(server.calls)

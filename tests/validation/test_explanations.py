@@ -49,7 +49,9 @@ def test_anyof_problem_names_the_nearest_alternative_with_its_problems(
     ]
 
 
-def test_anyof_alternative_without_a_title_is_named_by_its_constant_property() -> None:
+def test_validation_error_names_an_untitled_alternative_by_its_constant_property() -> (
+    None
+):
     schema = {"properties": {"shape": {"oneOf": [SQUARE, {"type": "string"}]}}}
     assert check(schema, {"shape": {"side": 3}}) == [
         "`shape` matches none of the 2 alternatives of `oneOf`; number 1 (kind:"

@@ -114,7 +114,7 @@ def test_schema_whose_cost_estimate_needs_over_60_rounds_is_unbounded(
     assert (_get_cost(schema).value < 1e15) is is_bounded
 
 
-def test_schema_validator_limits_regular_expression_backtracking_and_size(
+def test_schema_validator_passes_backtrack_and_size_limits_to_the_regex_engine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     calls: list[Any] = []

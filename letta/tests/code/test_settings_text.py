@@ -218,7 +218,7 @@ def test_letta_code_settings_read_raises_for_a_broken_symbolic_link(
         ("agent-local-1", "local:/srv/x/../y", "local:/srv/y"),
     ],
 )
-def test_resolve_home_returns_the_agents_base_url_as_letta_code_stores_it(
+def test_letta_code_server_key_is_none_for_letta_cloud_and_otherwise_a_host_or_path(
     agent: str, base_url: str | None, expected: str | None
 ) -> None:
     assert resolve_home(agent, base_url, {"HOME": "/home/me"}) == expected

@@ -174,7 +174,7 @@ def test_letta_blocks_command_reports_missing_memory_blocks_and_exceeded_limits(
     assert "`my_map` of keeper does not exist: create it in Letta" in result.output
 
 
-def test_letta_blocks_options_out_and_write_are_exclusive_and_write_needs_a_file(
+def test_letta_blocks_rejects_out_together_with_write_and_a_missing_write_file(
     letta: Toolcast,
 ) -> None:
     assert letta("blocks", "--out", "a", "--write", "b").exit_code == 2

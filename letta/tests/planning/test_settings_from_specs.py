@@ -194,7 +194,7 @@ def test_list_offered_tools_returns_only_tools_allowed_to_the_letta_client() -> 
         ("add", "1", {"YOU": "2"}, False),
     ],
 )
-def test_toolset_guard_refuses_calls_by_the_agent_to_which_the_tool_sends_a_message(
+def test_toolset_guard_refuses_its_own_agents_calls_to_a_tool_that_runs_an_agent_turn(
     name: str, caller: str, environment: Any, is_refused: bool
 ) -> None:
     parts = {"loop": {"letta": {"calls_agent_loop": True}}, "add": {}}
