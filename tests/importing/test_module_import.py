@@ -290,6 +290,7 @@ def test_second_import_python_reports_handlers_to_add_or_remove(
     text = text.replace("Add numbers.", "Add two numbers.").replace(
         "@mcp.prompt()",
         "@mcp.tool()\ndef late(a: int) -> int:\n    return a\n\n\n@mcp.prompt()",
+        1,
     )
     text = text.replace("@mcp.tool()\ndef renamed", "def renamed")
     path.write_text(text, "utf-8")

@@ -75,6 +75,9 @@ def test_server_restarts_after_edits_and_keeps_running_after_errors(
     project.write("shop/texts.py", "PONG = 'pong'\n")
     with run_dev(project.root) as dev:
         output = dev.wait_for("/mcp/\n\n")
+        # The server prints its line in its own process, possibly after the commands.
+        if "serving the tools at" not in output:
+            dev.wait_for("serving the tools at")
         found = re.search(
             rf"{re.escape(INSPECTOR)} http://127.0.0.1:(\d+)/mcp/", output
         )
