@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import re
+from typing import Any
 
 import pytest
 
 from tests.diff.single_changes import (
     SingleChange,
     get_rule_and_grades,
+    load_project,
     load_single_changes,
 )
 from tests.repository import EXTENSIONS
@@ -17,6 +19,7 @@ from toolcast.diff.change import ABSENT, is_equal_json
 from toolcast.diff.comparison import compare, load_change_rules
 
 CASES = load_single_changes()
+Fields = dict[str, Any]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -40,6 +43,58 @@ def test_diff_reports_each_single_spec_change_with_the_expected_kinds_and_grades
         assert change.is_in_old_version == (change.after is ABSENT)
         assert (change.grades == change.rule.grades) == (not change.reason)
         assert change.location.file and change.location.line
+
+
+EVERY_TOOL = {"clients": {"copilot": {"allow": "*"}}}
+NO_TOOL = {"clients": {"copilot": {"allow": []}}}
+SECTION_ONLY = {
+    "sections": {"mine": {"heading": "Mine"}},
+    "clients": {"copilot": {"allow": ["section:mine"]}},
+}
+READ_ONLY = {
+    "permissions": {"write": "Write."},
+    "clients": {"copilot": {"allow": "*"}},
+}
+MAY_WRITE = {
+    **READ_ONLY,
+    "clients": {"copilot": {"allow": "*", "permissions": ["write"]}},
+}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "file"),
+    [
+        ((EVERY_TOOL, {}), (EVERY_TOOL, {"clients": []}), "toy/note.yaml"),
+        ((SECTION_ONLY, {"section": "mine"}), (SECTION_ONLY, {}), "toy/note.yaml"),
+        ((READ_ONLY, {}), (READ_ONLY, {"permission": "write"}), "toy/note.yaml"),
+        ((EVERY_TOOL, {}), (NO_TOOL, {}), "toy/toolset.yaml"),
+        (
+            (MAY_WRITE, {"permission": "write"}),
+            (READ_ONLY, {"permission": "write"}),
+            "toy/toolset.yaml",
+        ),
+    ],
+    ids=[
+        "tool's clients",
+        "section",
+        "permission",
+        "client's tools",
+        "client's permissions",
+    ],
+)
+def test_diff_locates_a_lost_tool_in_the_spec_file_that_was_edited(
+    before: tuple[Fields, Fields], after: tuple[Fields, Fields], file: str
+) -> None:
+    old, new = (
+        load_project({"toolset": toolset, "note": note})
+        for toolset, note in (before, after)
+    )
+    locations = [
+        change.location.file
+        for change in compare(old, new).changes
+        if change.rule.id in ("tool.offered/removed", "tool.prohibition/added")
+    ]
+    assert locations == [file]
 
 
 def test_diff_message_about_a_plural_field_has_a_plural_verb() -> None:

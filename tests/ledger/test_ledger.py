@@ -18,6 +18,8 @@ from tests.runtime.file_ledger import FileLedger
 from toolcast_runtime import CallContext, ToolError, ToolResponse
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.definitions.tool import Tool
+from toolcast_runtime.ledger import recorder
+from toolcast_runtime.ledger.secret_arguments import Redaction
 
 
 async def test_tool_call_is_recorded_in_one_ledger_row(
@@ -206,6 +208,29 @@ async def test_ledger_stores_sql_in_tool_arguments_as_text(
     (row,) = file_ledger.rows()
     assert json.loads(row["arguments"]) == {"text": text[:-1]}
     assert row["client"] == text[:-2]
+
+
+async def test_ledger_analyzes_a_tool_schema_for_secrets_only_once(
+    file_ledger: FileLedger, handlers: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tool of the same name with another schema is analyzed again."""
+    schemas: list[Any] = []
+
+    class CountedRedaction(Redaction):
+        def __init__(self, schema: Any) -> None:
+            schemas.append(schema)
+            super().__init__(schema)
+
+    monkeypatch.setattr(recorder, "Redaction", CountedRedaction)
+    handlers.echo = lambda arguments, /: arguments
+    public = {"type": "object", "properties": {"x": {"type": "string"}}}
+    secret = {"properties": {"x": {"type": "string", "format": "password"}}}
+    for schema in (public, public, public, secret, secret):
+        await file_ledger.call("echo", {"x": "hunter2"}, schema=schema)
+    await file_ledger.calls.close()
+    assert schemas == [public, secret]
+    texts = ["hunter2" in row["arguments"] for row in file_ledger.rows()]
+    assert texts == [True, True, True, False, False]
 
 
 async def test_closed_ledger_is_opened_again_by_the_next_call(

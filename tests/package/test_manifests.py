@@ -181,6 +181,29 @@ def test_package_manifests_declare_environment_variables_and_mark_secrets(
     assert "env" not in manifests["mcp.json"]["mcpServers"]["toy"]
 
 
+@pytest.mark.parametrize(
+    ("headers", "variable"),
+    [
+        ('{Authorization: "${HUB_ACCOUNT}"}', "HUB_ACCOUNT"),
+        ('{X-Tenant: "${HUB_PASSWORD}"}', "HUB_PASSWORD"),
+    ],
+    ids=["name of the header", "name of the variable"],
+)
+def test_package_manifest_marks_a_variable_as_secret_by_its_name_or_header(
+    make_package_project: Callable[..., Project], headers: str, variable: str
+) -> None:
+    toolset = (
+        f"mcp_servers: {{hub: {{url: https://hub.example/mcp, headers: {headers}}}}}\n"
+        "targets: {mcp: {external: true}, package: {namespace: io.github.ann}}\n"
+    )
+    manifests = generate_manifests(make_package_project(toolset=toolset))
+    [package] = manifests["server.json"]["packages"]
+    secret_names = {
+        item["name"] for item in package["environmentVariables"] if item.get("isSecret")
+    }
+    assert secret_names == {variable}
+
+
 def test_package_manifest_declares_no_variables_for_unused_external_servers(
     make_package_project: Callable[..., Project],
 ) -> None:

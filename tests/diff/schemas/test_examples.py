@@ -53,6 +53,23 @@ def test_diff_gives_each_schema_change_its_own_invalid_arguments_example() -> No
     }
 
 
+def test_diff_finds_an_example_if_only_negative_fractions_become_invalid() -> None:
+    """The items have no schema that an example could be built from."""
+    negative_fraction = {
+        "type": "number",
+        "exclusiveMaximum": 0,
+        "not": {"type": "integer"},
+    }
+    (change,) = compare_schemas(
+        build_parameters(a={"type": "array"}),
+        build_parameters(a={"type": "array", "not": {"contains": negative_fraction}}),
+        "parameters",
+    )
+    assert change.grades.call is Grade.BREAKING
+    (item,) = change.witness["a"]
+    assert item < 0 and item % 1
+
+
 def test_diff_example_can_be_invalid_only_by_all_schema_changes_together() -> None:
     """Each alternative loses a property that the other one still has without the change."""
     branches = [
