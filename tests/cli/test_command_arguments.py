@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from tests.forked import ForkServer
 from tests.program import toolcast
+from tests.project_files import write_files, write_toolset
 from tests.repository import own_project
 from toolcast.model.loading import load_workspace
 
@@ -92,22 +93,12 @@ Run = Callable[..., Any]
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return the root of a toolset with parameters of every type."""
-    import textwrap
-
-    root = tmp_path_factory.mktemp("values")
-    for path, text in {
-        "toolcast.yaml": "version: 1\ntoolsets: [specs/toy]\n",
-        "specs/toy/toolset.yaml": (
-            "name: toy\ntitle: Toy\nhandlers: handlers\ntargets: {cli: {}}\n"
-        ),
-        "specs/toy/give.yaml": "name: give\n" + TOOL.replace("KEYWORD", "give"),
-        "specs/toy/later.yaml": "name: later\n" + OTHER,
-        "specs/toy/add.yaml": ADD,
-        "specs/toy/tag.yaml": TAG,
-        "handlers/toy.py": HANDLER,
-    }.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(textwrap.dedent(text), encoding="utf-8")
+    toolset = "name: toy\ntitle: Toy\nhandlers: handlers\ntargets: {cli: {}}\n"
+    give = "name: give\n" + TOOL.replace("KEYWORD", "give")
+    specs = {"toolset": toolset, "give": give, "add": ADD, "tag": TAG}
+    specs["later"] = "name: later\n" + OTHER
+    root = write_toolset(tmp_path_factory.mktemp("values"), "toy", specs)
+    write_files(root, {"handlers/toy.py": HANDLER})
     return root
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.program import toolcast
+from tests.project_files import write_toolset
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*/"))
 EXPECTED_OUTPUT = Path(__file__).parent / "expected.txt"
@@ -37,10 +38,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Generate a project with a tool for every case, added by one `new` command."""
     root = tmp_path_factory.mktemp("functions")
     project_ = Project(root)
-    project_.write(
-        "toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\nsources: [., src]\n"
-    )
-    project_.write("specs/toy/toolset.yaml", TOOLSET)
+    write_toolset(root, "toy", {"toolset": TOOLSET}, sources=[".", "src"])
     words = []
     for case in CASES:
         # `own` is in the handlers' package, and `classes` in a package of a src folder.
@@ -209,7 +207,7 @@ def test_unsupported_function_is_rejected_with_all_reasons(
 
 
 def test_module_outside_the_source_folders_gets_a_suggestion(project: Project) -> None:
-    (project.root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
+    project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\n")
     done = toolcast(project.root, "new", "--from-function", "acme.classes:place_order")
     assert "it is in src/: set `sources: [., src]` in toolcast.yaml" in done.stderr
 
@@ -224,7 +222,7 @@ def test_module_outside_the_source_folders_gets_a_suggestion(project: Project) -
 )
 def test_path_inside_src_gets_a_suggestion(project: Project, reference: str) -> None:
     text = "version: 1\ntoolsets: [specs/toy]\nsources: [src]\n"
-    (project.root / "toolcast.yaml").write_text(text)
+    project.write("toolcast.yaml", text)
     done = toolcast(project.root, "new", "--from-function", reference)
     assert done.returncode == 2
     assert "did you mean `acme.classes:place_order`?" in done.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.forked_servers import run
 from tests.mcp.projects import generate_project
+from tests.project_files import write_files, write_toolset
 from tests.waiting import wait_until
 
 __all__ = ["Shop", "write_shop"]
@@ -166,12 +167,7 @@ class Shop:
 
 def write_shop(root: Path) -> None:
     """Write the project and generate its outputs."""
-    specs = root / "specs/shop"
-    specs.mkdir(parents=True)
-    (root / "shop").mkdir()
-    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/shop]\n")
-    for module, source in (("__init__", ""), ("app", _APP), ("tools", _TOOLS)):
-        (root / f"shop/{module}.py").write_text(source.lstrip("\n"))
-    for name, text in _SPECS.items():
-        (specs / f"{name}.yaml").write_text(text.replace("\n        ", "\n").lstrip())
+    write_toolset(root, "shop", _SPECS)
+    modules = {"__init__.py": "", "app.py": _APP, "tools.py": _TOOLS}
+    write_files(root / "shop", modules)
     generate_project(root)

@@ -14,7 +14,6 @@ from types import SimpleNamespace
 from typing import Any, Literal
 
 import pytest
-import yaml
 from click.testing import CliRunner
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
@@ -22,6 +21,7 @@ from mcp.client.stdio import StdioServerParameters
 from tests.conftest import Project
 from tests.external.conftest import Open, odd_server
 from tests.mcp.servers import http_server
+from tests.project_files import write_files, write_toolset
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.core.definitions.tool import ResultForm
@@ -109,17 +109,13 @@ FEW = {"items": [{"id": 1, "title": "Note 1", "body": "Words of it. " * 9}], "to
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     root = tmp_path_factory.mktemp("results") / "project"
-    project_ = Project(root)
-    project_.write(
-        "toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\noutput: casting\n"
-    )
-    head = "name: toy\ntitle: Toy\nhandlers: handlers\n"
-    project_.write("specs/toy/toolset.yaml", head + TOOLSET)
+    specs: dict[str, Any] = {
+        "toolset": f"name: toy\ntitle: Toy\nhandlers: handlers\n{TOOLSET}"
+    }
     for name, spec in SPECS.items():
-        text = yaml.safe_dump({"name": name, **TOOL, **spec}, sort_keys=False)
-        project_.write(f"specs/toy/{name}.yaml", text)
-    project_.write("handlers/__init__.py", "")
-    project_.write("handlers/toy.py", HANDLERS)
+        specs[name] = {"name": name, **TOOL, **spec}
+    project_ = Project(write_toolset(root, "toy", specs, output="casting"))
+    write_files(root / "handlers", {"__init__.py": "", "toy.py": HANDLERS})
     project_.generate()
     return project_
 
@@ -319,9 +315,9 @@ def test_verify_command_reports_a_selectable_result_field_that_differs_on_the_li
     command = f"{sys.executable} -m casting.toy.mcp_server"
     done = project.toolcast("verify", "--mcp-stdio", command)
     assert done.returncode == 0, done.stdout
-    project.edit("specs/toy/list_notes.yaml", "- items.body", "- items.id")
+    project.edit("specs/toy/list_notes.yaml", '"items.body"', '"items.id"')
     done = project.toolcast("verify", "--mcp-stdio", command)
-    project.edit("specs/toy/list_notes.yaml", "- items.id", "- items.body")
+    project.edit("specs/toy/list_notes.yaml", '"items.id"', '"items.body"')
     assert done.returncode == 1 and "items.id" in done.stdout
 
 
