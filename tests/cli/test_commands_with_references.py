@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.project_files import write_files
+
 TOOL = """
 name: book_visit
 summary: Book a visit.
@@ -54,10 +56,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Return a function that runs the generated command in a process, 80 columns wide."""
-    root = tmp_path_factory.mktemp("references")
-    for path, text in FILES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
+    root = write_files(tmp_path_factory.mktemp("references"), FILES)
     command = [sys.executable, "-m", "toolcast", "generate"]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
 

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.commands.run_module import run
+from tests.project_files import write_files
 from toolcast.project import list_missing_packages
 
 EXISTING = {
@@ -24,10 +25,7 @@ EXISTING = {
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    for path, text in EXISTING.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
-    return tmp_path
+    return write_files(tmp_path, EXISTING)
 
 
 def list_files(folder: Path) -> set[str]:
@@ -174,7 +172,5 @@ def test_init_into_an_existing_project_is_rejected(tmp_path: Path) -> None:
 def test_list_missing_packages_returns_the_init_files_that_packages_lack(
     files: list[str], source: str, package: str, missing: list[str], tmp_path: Path
 ) -> None:
-    for file in files:
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text("")
+    write_files(tmp_path, dict.fromkeys(files, ""))
     assert list_missing_packages(str(tmp_path), source, package) == missing
