@@ -31,25 +31,25 @@ class Dependencies(TypedDict):
     db: sqlite3.Connection
 
 
-def told(what: str) -> None:
+def log_event(name: str) -> None:
     with open(os.environ["SHOP_LOG"], "a") as log:
-        log.write(what + "\\n")
+        log.write(name + "\\n")
 
 
 @asynccontextmanager
 async def lifespan() -> AsyncIterator[Dependencies]:
-    told("starting")
+    log_event("starting")
     how = os.environ.get("SHOP_START")
     if how == "fail":
         raise ConnectionError("no database answers")
     try:
         await asyncio.sleep(60 if how == "hang" else 0.2)
     except asyncio.CancelledError:
-        told("cancelled")
+        log_event("cancelled")
         raise
     db = sqlite3.connect(os.environ["SHOP_DB"], check_same_thread=False)
     db.execute("CREATE TABLE IF NOT EXISTS rows (text)")
-    told("opened")
+    log_event("opened")
     try:
         yield {"db": db}
     finally:
@@ -57,7 +57,7 @@ async def lifespan() -> AsyncIterator[Dependencies]:
             # What an end may have to do: `atexit` would be too late for it.
             await asyncio.to_thread(db.commit)
         db.close()
-        told("closed")
+        log_event("closed")
 """
 _TOOLS = """
 from __future__ import annotations
@@ -65,7 +65,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 
-from .app import told
+from .app import log_event
 
 
 def add(text: str, *, db: sqlite3.Connection) -> int:
@@ -74,7 +74,7 @@ def add(text: str, *, db: sqlite3.Connection) -> int:
 
 
 async def wait(seconds: float = 0.5, *, db: sqlite3.Connection) -> str:
-    told("begun")
+    log_event("begun")
     await asyncio.sleep(seconds)
     db.execute("SELECT 1")
     return "finished"
@@ -134,7 +134,7 @@ class Shop:
         return {**os.environ, **own, "SHOP_DB": str(self.log.with_suffix(".sqlite3"))}
 
     @property
-    def told(self) -> list[str]:
+    def events(self) -> list[str]:
         """The logged starts and ends."""
         return self.log.read_text().split() if self.log.exists() else []
 
@@ -162,7 +162,7 @@ class Shop:
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition is true."""
-        wait_until(condition, lambda: self.told)
+        wait_until(condition, lambda: self.events)
 
 
 def write_shop(root: Path) -> None:
