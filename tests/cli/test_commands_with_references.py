@@ -60,9 +60,9 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Run:
     command = [sys.executable, "-m", "toolcast", "generate"]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "generated.toy.cli", *words],
+            [sys.executable, "-m", "generated.toy.cli", *arguments],
             cwd=root,
             env={"COLUMNS": "80", "PATH": ""},
             capture_output=True,
@@ -73,8 +73,8 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_generated_cli_parses_arguments_by_the_schema_behind_a_ref(toy: Run) -> None:
-    words = ["--places", "7", "--places", "8", "--either", "true", "--page-size", "3"]
-    booked = toy("book", "123", "surgery", "--urgent", *words, "--species", "cat")
+    options = ["--places", "7", "--places", "8", "--either", "true", "--page-size", "3"]
+    booked = toy("book", "123", "surgery", "--urgent", *options, "--species", "cat")
     assert booked.returncode == 0, booked.stderr
     assert json.loads(booked.stdout) == {
         "patient": "123",

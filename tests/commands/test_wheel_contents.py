@@ -59,10 +59,10 @@ def list_files(project: Project) -> list[str]:
     return sorted(str(path) for path in paths if "__pycache__" not in str(path))
 
 
-def run_check(project: Project, pyproject: str, *words: str) -> str:
+def run_check(project: Project, pyproject: str, *options: str) -> str:
     project.write("pyproject.toml", pyproject)
     before = list_files(project)
-    done = toolcast(project.root, "check", "--all", *words)
+    done = toolcast(project.root, "check", "--all", *options)
     assert list_files(project) == before
     assert "Traceback" not in done.stderr
     return done.stdout + done.stderr

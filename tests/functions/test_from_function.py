@@ -39,7 +39,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     root = tmp_path_factory.mktemp("functions")
     project_ = Project(root)
     write_toolset(root, "toy", {"toolset": TOOLSET}, sources=[".", "src"])
-    words = []
+    options = []
     for case in CASES:
         # `own` is in the handlers' package, and `classes` in a package of a src folder.
         package = {"own": "handlers", "classes": "src/acme"}.get(case.name, "shop")
@@ -47,8 +47,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
         shutil.copy(case / "function.py", root / package / f"{case.name}.py")
         for function in list_function_names(case):
             module = f"{package.rpartition('/')[2]}.{case.name}"
-            words += ["--from-function", f"{module}:{function}"]
-    new = toolcast(root, "new", *words)
+            options += ["--from-function", f"{module}:{function}"]
+    new = toolcast(root, "new", *options)
     assert new.returncode == 0, new.stdout + new.stderr
     generated = toolcast(root, "generate")
     assert generated.returncode == 0, generated.stderr
@@ -154,7 +154,7 @@ def _(a): ...
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("references", "message"),
     [
         (
             ["shop.refused:Till"],
@@ -193,13 +193,13 @@ def _(a): ...
     ],
 )
 def test_unsupported_function_is_rejected_with_all_reasons(
-    project: Project, words: list[str], message: str
+    project: Project, references: list[str], message: str
 ) -> None:
     """Each reason has its line, and nothing is written."""
     project.write("shop/refused.py", UNSUPPORTED)
     project.write("shop/broken.py", "def f(:")
     before = sorted(project.root.rglob("*"))
-    options = [part for word in words for part in ("--from-function", word)]
+    options = [part for name in references for part in ("--from-function", name)]
     done = toolcast(project.root, "new", *options)
     assert done.returncode == 2
     assert message in done.stderr, done.stderr

@@ -97,8 +97,8 @@ class Repository:
         self.project = project
         self.root: Path = project.root
 
-    def git(self, *words: str) -> str:
-        return run_git(self.root, *words, check=False)
+    def git(self, *arguments: str) -> str:
+        return run_git(self.root, *arguments, check=False)
 
     def commit(self, message: str) -> None:
         outcome = generate_project(str(self.root))
