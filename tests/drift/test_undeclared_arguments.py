@@ -89,8 +89,8 @@ from generated.shy.registry import call_tool_sync
 
 def over_langchain(tool, arguments):
     call = ToolCall(name=tool, args=arguments, id="1", type="tool_call")
-    said = get_langchain_tool(tool).invoke(call)
-    return said.content if said.status == "error" else ""
+    result = get_langchain_tool(tool).invoke(call)
+    return result.content if result.status == "error" else ""
 
 calls = json.loads(sys.argv[2])
 if sys.argv[1] == "registry":
@@ -172,8 +172,8 @@ PROBE = """
 import json, sys
 from generated.shy.registry import call_tool_sync
 tools, hostile = json.loads(sys.argv[1])
-said = {(t, n): call_tool_sync(t, {n: v}).error for t in tools for n, v in hostile.items()}
-print([place for place, error in said.items() if "is not a parameter" not in (error or "")])
+errors = {(t, n): call_tool_sync(t, {n: v}).error for t in tools for n, v in hostile.items()}
+print([place for place, error in errors.items() if "is not a parameter" not in (error or "")])
 """
 
 

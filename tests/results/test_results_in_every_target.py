@@ -182,9 +182,9 @@ def test_mypy_reports_an_unknown_field_in_a_generated_typed_call_field_selection
             await call(fields=["items.boddy"])
         """,
     )
-    words = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", mypy_cache]
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", mypy_cache]
     done = subprocess.run(
-        [*words, "casting/toy/tools", "caller.py"],
+        [*command, "casting/toy/tools", "caller.py"],
         cwd=project.root,
         capture_output=True,
         text=True,
@@ -236,8 +236,8 @@ def test_langchain_cli_and_llm_provider_answers_contain_the_shortened_result_not
     text = toy.langchain_tools.get_langchain_tool("list_notes").invoke({"offset": 5})
     value, note = text.split("\n\n")
     check_page(json.loads(value), note, 5)
-    words = ["list-notes", "--offset", "5", "--fields", "items.title"]
-    done = CliRunner().invoke(toy.cli.main, words)
+    arguments = ["list-notes", "--offset", "5", "--fields", "items.title"]
+    done = CliRunner().invoke(toy.cli.main, arguments)
     check_page(json.loads(done.stdout), done.stderr.strip(), 5)
     response = toy.registry.call_tool_sync("list_notes", {"offset": 5})
     for name in ("openai-chat", "gemini", "bedrock", "anthropic"):
@@ -271,9 +271,9 @@ def test_official_mcp_client_receives_results_in_their_declared_form_and_within_
         with http_server(project.root, "casting.toy") as server:
             results = asyncio.run(call_all_tools(server.url, mode))
     else:
-        words = ["-m", "casting.toy.mcp_server"]
+        arguments = ["-m", "casting.toy.mcp_server"]
         command = StdioServerParameters(
-            command=sys.executable, args=words, cwd=project.root
+            command=sys.executable, args=arguments, cwd=project.root
         )
         results = asyncio.run(call_all_tools(command, mode))
     notes, text, value, both, long = results
@@ -334,8 +334,8 @@ def test_call_command_prints_the_shortened_result_note_to_stderr(
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def make_text_block(words: str) -> dict[str, Any]:
-    return {"type": "text", "text": words}
+def make_text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
 
 
 async def test_proxied_tool_result_is_reduced_to_the_selected_fields_and_its_budget(
