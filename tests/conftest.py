@@ -8,17 +8,18 @@ import shutil
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.git_command import run_git
 from tests.program import toolcast
+from tests.project_files import write_files
 from tests.repository import copy_project
 
 # A slow machine must not fail a test. A test that sets `suppress_health_check` replaces this
@@ -113,10 +114,7 @@ class Project:
 
     def write(self, path: str, text: str) -> Path:
         """Write a dedented text to a file."""
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(textwrap.dedent(text), encoding="utf-8")
-        return target
+        return write_files(self.root, {path: text}) / path
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace a text that occurs exactly once in a file."""
@@ -178,18 +176,14 @@ def make_project(tmp_path: Path) -> Callable[..., Project]:
         handlers: str = "",
         at: str = "project",
     ) -> Project:
-        project = Project(tmp_path / at)
-        project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\n")
-        with (project.root / "toolcast.yaml").open("a", encoding="utf-8") as stream:
-            stream.write(textwrap.dedent(workspace))
+        settings = "version: 1\ntoolsets: [specs/toy]\n" + dedent(workspace)
         header = "name: toy\ntitle: Toy\nhandlers: handlers\n"
-        project.write("specs/toy/toolset.yaml", header + textwrap.dedent(toolset))
+        files = {"toolcast.yaml": settings, "handlers/toy.py": handlers}
+        files["handlers/__init__.py"] = ""
+        files["specs/toy/toolset.yaml"] = header + dedent(toolset)
         for name, spec in tools.items():
-            text = f"name: {name}\n" + textwrap.dedent(spec)
-            project.write(f"specs/toy/{name}.yaml", text)
-        project.write("handlers/__init__.py", "")
-        project.write("handlers/toy.py", handlers)
-        return project
+            files[f"specs/toy/{name}.yaml"] = f"name: {name}\n{dedent(spec)}"
+        return Project(write_files(tmp_path / at, files))
 
     return make
 

@@ -97,16 +97,16 @@ def find_access(tree: ast.Module) -> Iterator[tuple[str, str]]:
 def _find_attribute_access(node: ast.Attribute) -> Iterator[tuple[str, str]]:
     if node.attr not in {*OS_NAMES, *METHODS, *READS, "connect", "open"}:
         return
-    words = ast.unparse(node)
+    code = ast.unparse(node)
     if isinstance(node.value, ast.Name) and node.value.id == "os":
         if node.attr in OS_NAMES:
-            yield "write", words
-    elif node.attr in METHODS or words == "sqlite3.connect":
-        yield "write", words
-    elif words.startswith("files(__package__)"):
+            yield "write", code
+    elif node.attr in METHODS or code == "sqlite3.connect":
+        yield "write", code
+    elif code.startswith("files(__package__)"):
         return  # Package data.
-    elif node.attr in READS or words in ("io.open", "builtins.open"):
-        yield "read", words
+    elif node.attr in READS or code in ("io.open", "builtins.open"):
+        yield "read", code
 
 
 def _find_call_access(node: ast.Call) -> Iterator[tuple[str, str]]:
@@ -114,23 +114,23 @@ def _find_call_access(node: ast.Call) -> Iterator[tuple[str, str]]:
     name = getattr(function, "id", None) or getattr(function, "attr", "")
     if name not in ("getattr", "setattr", "open", "fdopen", "replace"):
         return
-    words = ast.unparse(node)
+    code = ast.unparse(node)
     if name in ("getattr", "setattr") and ast.unparse(node.args[0]) == "os":
         attribute = node.args[1]
         if not isinstance(attribute, ast.Constant) or attribute.value in OS_NAMES:
-            yield "write", words
+            yield "write", code
     if not isinstance(function, ast.Attribute):
         mode = _argument(node, 1, "mode")
         if name == "open" and _may_write(mode):
-            yield "write", words
+            yield "write", code
         return
     if name == "open" and ast.unparse(function.value) not in ("os", "webbrowser"):
-        yield ("write" if _may_write(_argument(node, 0, "mode")) else "read"), words
+        yield ("write" if _may_write(_argument(node, 0, "mode")) else "read"), code
     if name == "fdopen" and _may_write(_argument(node, 1, "mode")):
-        yield "write", words
+        yield "write", code
     # `str.replace` has two arguments; for dataclasses and times it has keywords.
     if name == "replace" and len(node.args) == 1 and not node.keywords:
-        yield "write", words
+        yield "write", code
 
 
 def _argument(node: ast.Call, index: int, name: str) -> ast.expr | None:
@@ -149,12 +149,12 @@ def _may_write(mode: ast.expr | None) -> bool:
 def find_violations(name: str, accesses: Iterable[tuple[str, str]]) -> list[str]:
     """Return the accesses that the module `name` may not make."""
     violations = []
-    for kind, words in accesses:
-        if name in (*WRITERS, READER) or (name, words) in EXCEPTIONS:
+    for kind, code in accesses:
+        if name in (*WRITERS, READER) or (name, code) in EXCEPTIONS:
             continue
         if kind == "read" and name in OTHER_READERS:
             continue
-        violations.append(f"{name}: {words}")
+        violations.append(f"{name}: {code}")
     return violations
 
 
@@ -171,8 +171,8 @@ def test_every_exception_to_the_rule_is_still_used() -> None:
         assert ("write", "os.open") in accesses[name], name
     for name in OTHER_READERS:
         assert "read" in {kind for kind, _ in accesses[name]}, name
-    for name, words in EXCEPTIONS:
-        assert ("write", words) in accesses[name], name
+    for name, code in EXCEPTIONS:
+        assert ("write", code) in accesses[name], name
 
 
 @pytest.mark.parametrize(

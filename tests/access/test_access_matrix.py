@@ -168,8 +168,8 @@ def test_prompt_text_on_cli_has_only_the_clients_allowed_tool_commands(
     block = prompts.cli_block(client)
     for line in decision["lines"]:
         # Compare up to the first placeholder, since placeholders can be escaped as HTML.
-        words = line["line"].partition(" <")[0]
-        assert (f".cli {words}" in block) == allows(client, tool)
+        command = line["line"].partition(" <")[0]
+        assert (f".cli {command}" in block) == allows(client, tool)
 
 
 def test_prompt_preamble_and_sections_for_a_restricted_client_omit_denied_tools() -> (

@@ -93,9 +93,9 @@ def test_toolcast_call_lists_parameters_after_invalid_arguments_and_runs_nothing
 def test_toolcast_call_with_project_and_json_options_prints_the_mcp_result(
     project: Project, tmp_path: Path
 ) -> None:
-    words = ("call", "add", "--arguments", "-", "--json", "--project")
+    arguments = ("call", "add", "--arguments", "-", "--json", "--project")
     done = project.run(
-        "-m", "toolcast", *words, str(project.root), cwd=tmp_path, input='{"a": 1}'
+        "-m", "toolcast", *arguments, str(project.root), cwd=tmp_path, input='{"a": 1}'
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
@@ -139,8 +139,8 @@ def test_toolcast_call_without_generated_registry_suggests_toolcast_generate(
 def test_toolcast_call_reads_the_users_confirmation_from_the_terminal_not_stdin(
     project: Project,
 ) -> None:
-    words = ("toolcast", "call", "wipe")
-    with run_in_terminal(project.root, {}, *words, stdin="yes\n") as person:
+    command = ("toolcast", "call", "wipe")
+    with run_in_terminal(project.root, {}, *command, stdin="yes\n") as person:
         person.read_until("decline: ")
         assert "Wipe everything?" in person.output
         person.type("yes\n")
@@ -152,8 +152,8 @@ def test_toolcast_call_reads_the_users_confirmation_from_the_terminal_not_stdin(
 def test_toolcast_call_does_not_run_the_tool_if_the_user_types_no(
     project: Project,
 ) -> None:
-    words = ("toolcast", "call", "wipe")
-    with run_in_terminal(project.root, {}, *words) as person:
+    command = ("toolcast", "call", "wipe")
+    with run_in_terminal(project.root, {}, *command) as person:
         person.read_until("decline: ")
         person.type("no\n")
         person.read_to_end()
@@ -180,8 +180,8 @@ def test_toolcast_call_mcp_url_prints_the_server_tool_result(
             f"missing TOOL; the server {server.url} has these tools:"
             in without_tool.stderr
         )
-        words = ("call", "lists", "action=create_list", "title=Food")
-        created = project.toolcast(*words, "--mcp-url", server.url)
+        arguments = ("call", "lists", "action=create_list", "title=Food")
+        created = project.toolcast(*arguments, "--mcp-url", server.url)
         assert created.returncode == 0, created.stderr
         assert created.stdout.startswith("created:\n  id: ")
         assert created.stdout.endswith("  title: Food\n")
@@ -206,7 +206,7 @@ def test_toolcast_call_server_option_selects_a_toolset_yaml_mcp_server(
 
 
 @pytest.mark.parametrize(
-    ("mode", "words", "code", "error"),
+    ("mode", "arguments", "code", "error"),
     [
         (
             "well",
@@ -232,16 +232,16 @@ def test_toolcast_call_server_option_selects_a_toolset_yaml_mcp_server(
     ],
 )
 def test_toolcast_call_prints_a_misbehaving_mcp_servers_error_escaped(
-    mode: str, words: list[str], code: int, error: str, project: Project
+    mode: str, arguments: list[str], code: int, error: str, project: Project
 ) -> None:
-    done = project.toolcast("call", *words, "--mcp-stdio", format_odd_command(mode))
+    done = project.toolcast("call", *arguments, "--mcp-stdio", format_odd_command(mode))
     assert done.returncode == code, done.stderr
     assert done.stderr.startswith(f"error: {error}" if error else "")
     assert "\x1b" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (["--mcp-stdio", "'"], "--mcp-stdio: the command is not valid"),
         (["--mcp-stdio", ""], "--mcp-stdio: the command is empty"),
@@ -267,8 +267,8 @@ def test_toolcast_call_prints_a_misbehaving_mcp_servers_error_escaped(
     ],
 )
 def test_toolcast_call_with_invalid_options_exits_with_2_and_names_the_option(
-    words: list[str], error: str, project: Project
+    arguments: list[str], error: str, project: Project
 ) -> None:
-    done = project.toolcast("call", "echo", *words)
+    done = project.toolcast("call", "echo", *arguments)
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: {error}"), done.stderr

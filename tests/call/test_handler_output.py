@@ -131,16 +131,16 @@ def test_command_with_stdout_on_a_full_disk_prints_error_and_help(
 
 
 @pytest.mark.parametrize(
-    "words", [("check",), ("generate",), ("call", "x"), ("explain", "x"), ("init",)]
+    "arguments", [("check",), ("generate",), ("call", "x"), ("explain", "x"), ("init",)]
 )
 def test_toolcast_command_in_a_removed_working_directory_exits_with_2(
-    tmp_path: Path, words: Sequence[str]
+    tmp_path: Path, arguments: Sequence[str]
 ) -> None:
     folder = tmp_path / "removed"
     folder.mkdir()
     program = "import os, sys; os.rmdir(os.getcwd()); from toolcast.commands.main import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", program, *words],
+        [sys.executable, "-c", program, *arguments],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -52,8 +52,8 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "toolcast.yaml", root)
     for folder in ("specs", "examples"):
         shutil.copytree(ROOT / folder, root / folder)
-    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"]):
-        run_git(root, *words)
+    for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"]):
+        run_git(root, *arguments)
     delegate_spec = root / "specs/molecule/delegate_task.yaml"
     lines = delegate_spec.read_text("utf-8").splitlines(keepends=True)
     changed_lines = [
@@ -76,10 +76,10 @@ def large_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-def write_catalog(root: Path, *words: str) -> Path:
+def write_catalog(root: Path, *options: str) -> Path:
     """Write the catalog of a project next to its folder."""
     file = root.parent / f"{root.name}.html"
-    done = toolcast(root, "catalog", "--output", str(file), *words)
+    done = toolcast(root, "catalog", "--output", str(file), *options)
     assert done.returncode == 0, done.stderr
     return file
 

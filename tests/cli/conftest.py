@@ -30,11 +30,11 @@ def shell(tmp_path: Path, programs: ForkServer) -> Shell:
     """
 
     def run(
-        toolset: str, *words: str | bytes, **env: str
+        toolset: str, *arguments: str | bytes, **env: str
     ) -> subprocess.CompletedProcess[str]:
         data_folders = {"KIRISHIMA_DATA": "kirishima", "MOLECULE_HOME": "molecule"}
         data = {name: str(tmp_path / folder) for name, folder in data_folders.items()}
-        program = (f"generated.{toolset}.cli", *map(os.fsdecode, words))
+        program = (f"generated.{toolset}.cli", *map(os.fsdecode, arguments))
         return programs.run(ROOT, *program, env={**data, "COLUMNS": "80", **env})
 
     return run

@@ -73,7 +73,7 @@ def test_cli_text_for_an_object_parameter_must_be_json(schema: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("schema", "words", "value"),
+    ("schema", "arguments", "value"),
     [
         (TEXTS, ["a"], ["a"]),
         (TEXTS, ["[1]"], ["[1]"]),
@@ -86,9 +86,9 @@ def test_cli_text_for_an_object_parameter_must_be_json(schema: Any) -> None:
     ],
 )
 def test_cli_parses_repeated_arguments_as_array(
-    schema: Any, words: list[str], value: Any
+    schema: Any, arguments: list[str], value: Any
 ) -> None:
-    assert parse_list(schema, words) == value
+    assert parse_list(schema, arguments) == value
 
 
 def test_cli_reads_an_array_argument_from_an_at_file(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def _make_positional(schema: Any, rest: bool = False) -> Parameter:
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value", "words"),
+    ("parameter", "value", "arguments"),
     [
         (_make_option(TEXT), "x y", ["--an-a", "x y"]),
         (_make_option(TEXT), 1, []),
@@ -289,9 +289,9 @@ def _make_positional(schema: Any, rest: bool = False) -> Parameter:
     ],
 )
 def test_parameter_formats_a_value_as_shell_arguments_or_none_if_invalid(
-    parameter: Parameter, value: Any, words: list[str]
+    parameter: Parameter, value: Any, arguments: list[str]
 ) -> None:
-    assert parameter.format_arguments(value) == words
+    assert parameter.format_arguments(value) == arguments
 
 
 LONG = {"enum": ["a" * 19, "b" * 21]}
@@ -433,7 +433,7 @@ def test_example_arguments_are_formatted_as_command_shell_words() -> None:
         Parameter("two", "k", TEXT, True),
         _make_option(NUMBER),
     ]
-    for arguments, words in (
+    for arguments, expected in (
         ({"one": "a b", "an_a": 1, "two": "c"}, "--an-a 1 'a b' c"),
         ({"one": "-a"}, "-- -a"),
         ({"two": "c"}, """--arguments '{"two": "c"}'"""),
@@ -441,4 +441,4 @@ def test_example_arguments_are_formatted_as_command_shell_words() -> None:
         ({"an_a": "x", "b": "é"}, """--an-a x --arguments '{"b": "é"}'"""),
         ({"an_a": "1"}, """--arguments '{"an_a": "1"}'"""),
     ):
-        assert " ".join(format_command_arguments(arguments, parameters)) == words
+        assert " ".join(format_command_arguments(arguments, parameters)) == expected

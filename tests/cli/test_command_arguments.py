@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from tests.forked import ForkServer
 from tests.program import toolcast
+from tests.project_files import write_files, write_toolset
 from tests.repository import own_project
 from toolcast.model.loading import load_workspace
 
@@ -92,22 +93,12 @@ Run = Callable[..., Any]
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return the root of a toolset with parameters of every type."""
-    import textwrap
-
-    root = tmp_path_factory.mktemp("values")
-    for path, text in {
-        "toolcast.yaml": "version: 1\ntoolsets: [specs/toy]\n",
-        "specs/toy/toolset.yaml": (
-            "name: toy\ntitle: Toy\nhandlers: handlers\ntargets: {cli: {}}\n"
-        ),
-        "specs/toy/give.yaml": "name: give\n" + TOOL.replace("KEYWORD", "give"),
-        "specs/toy/later.yaml": "name: later\n" + OTHER,
-        "specs/toy/add.yaml": ADD,
-        "specs/toy/tag.yaml": TAG,
-        "handlers/toy.py": HANDLER,
-    }.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(textwrap.dedent(text), encoding="utf-8")
+    toolset = "name: toy\ntitle: Toy\nhandlers: handlers\ntargets: {cli: {}}\n"
+    give = "name: give\n" + TOOL.replace("KEYWORD", "give")
+    specs = {"toolset": toolset, "give": give, "add": ADD, "tag": TAG}
+    specs["later"] = "name: later\n" + OTHER
+    root = write_toolset(tmp_path_factory.mktemp("values"), "toy", specs)
+    write_files(root, {"handlers/toy.py": HANDLER})
     return root
 
 
@@ -119,8 +110,8 @@ def call(project: Path, programs: ForkServer) -> Run:
     """
     assert toolcast(project, "generate").returncode == 0
 
-    def run(*words: str, tool: str = "give", stdin: str = "") -> Any:
-        done = programs.run(project, "generated.toy.cli", tool, *words, input=stdin)
+    def run(*args: str, tool: str = "give", stdin: str = "") -> Any:
+        done = programs.run(project, "generated.toy.cli", tool, *args, input=stdin)
         assert "Traceback" not in done.stderr, done.stderr
         return json.loads(done.stdout) if done.returncode == 0 else done.stderr
 
@@ -149,9 +140,9 @@ def test_generated_cli_writes_a_handlers_exception_only_to_the_log_file(
 
 
 def test_generated_cli_parses_each_option_by_its_parameters_type(call: Run) -> None:
-    words = "here --count 5 --ratio -0.5 --flag --words a --words [1] --numbers 1"
-    words += " --numbers -2 --level low --step 2 --maybe null --from x --a-b y"
-    output = call(*words.split(), "--options", '{"k": [null]}', "--either", '{"e": 1}')
+    args = "here --count 5 --ratio -0.5 --flag --words a --words [1] --numbers 1"
+    args += " --numbers -2 --level low --step 2 --maybe null --from x --a-b y"
+    output = call(*args.split(), "--options", '{"k": [null]}', "--either", '{"e": 1}')
     assert output["got"] == {
         "place": "here",
         "count": 5,
@@ -195,7 +186,7 @@ def test_generated_cli_accepts_options_spelled_like_the_specs_properties(
 
 
 @pytest.mark.parametrize(
-    ("words", "expected_error"),
+    ("arguments", "expected_error"),
     [
         (["--options", "{"], "for --options: not JSON: Expecting property name"),
         (
@@ -216,12 +207,12 @@ def test_generated_cli_accepts_options_spelled_like_the_specs_properties(
     ],
 )
 def test_generated_cli_reports_an_option_whose_json_or_file_cannot_be_parsed(
-    project: Path, call: Run, words: list[str], expected_error: str
+    project: Path, call: Run, arguments: list[str], expected_error: str
 ) -> None:
     (project / "latin.json").write_bytes(b'{"a": "\xe9"}')
     if not (project / "pipe").exists():
         os.mkfifo(project / "pipe")
-    assert expected_error in call("here", *words)
+    assert expected_error in call("here", *arguments)
 
 
 def test_generated_cli_reads_json_arguments_from_stdin_and_at_files(
@@ -269,7 +260,7 @@ def test_generated_cli_options_override_the_arguments_option_json_object(
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ["--count", "x"],
         ["--count", "1.5"],
@@ -283,9 +274,9 @@ def test_generated_cli_options_override_the_arguments_option_json_object(
     ],
 )
 def test_generated_cli_option_value_that_violates_its_schema_is_a_usage_error(
-    call: Run, words: list[str]
+    call: Run, arguments: list[str]
 ) -> None:
-    refused = call("here", *words)
+    refused = call("here", *arguments)
     assert isinstance(refused, str), refused
     assert "Error: " in refused
 
@@ -378,9 +369,9 @@ def test_generated_cli_accepts_exactly_the_arguments_that_call_tool_accepts(
     valid = response.error is None
     action = arguments.get("action")
     keyword = action if isinstance(action, str) else "list"
-    words = ["memory", keyword, "--arguments", json.dumps(arguments)]
+    command = ["memory", keyword, "--arguments", json.dumps(arguments)]
     monkeypatch.setenv("KIRISHIMA_DATA", str(tmp_path / "other"))
-    done = CliRunner().invoke(main, words)
+    done = CliRunner().invoke(main, command)
     if action == keyword or valid:
         assert (done.exit_code == 0) == valid, done.output
         assert done.exit_code in (0, 2)

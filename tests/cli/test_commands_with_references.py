@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.project_files import write_files
+
 TOOL = """
 name: book_visit
 summary: Book a visit.
@@ -54,16 +56,13 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Return a function that runs the generated command in a process, 80 columns wide."""
-    root = tmp_path_factory.mktemp("references")
-    for path, text in FILES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
+    root = write_files(tmp_path_factory.mktemp("references"), FILES)
     command = [sys.executable, "-m", "toolcast", "generate"]
     subprocess.run(command, cwd=root, check=True, capture_output=True)
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "generated.toy.cli", *words],
+            [sys.executable, "-m", "generated.toy.cli", *arguments],
             cwd=root,
             env={"COLUMNS": "80", "PATH": ""},
             capture_output=True,
@@ -74,8 +73,8 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def test_generated_cli_parses_arguments_by_the_schema_behind_a_ref(toy: Run) -> None:
-    words = ["--places", "7", "--places", "8", "--either", "true", "--page-size", "3"]
-    booked = toy("book", "123", "surgery", "--urgent", *words, "--species", "cat")
+    options = ["--places", "7", "--places", "8", "--either", "true", "--page-size", "3"]
+    booked = toy("book", "123", "surgery", "--urgent", *options, "--species", "cat")
     assert booked.returncode == 0, booked.stderr
     assert json.loads(booked.stdout) == {
         "patient": "123",

@@ -29,7 +29,7 @@ def test_generated_cli_keywords_map_each_tool_name_to_its_command_or_none() -> N
 def test_generated_cli_memory_search_returns_the_memory_created_before(
     shell: Shell,
 ) -> None:
-    words = [
+    options = [
         "--memory",
         "Ana lives in Lisbon.",
         "--keywords",
@@ -37,7 +37,7 @@ def test_generated_cli_memory_search_returns_the_memory_created_before(
         "--keywords",
         "trip",
     ]
-    created = shell("kirishima", "memory", "create", *words)
+    created = shell("kirishima", "memory", "create", *options)
     assert (created.returncode, created.stderr) == (0, "")
     assert json.loads(created.stdout)["memories"][0]["keywords"] == ["Ana", "trip"]
 
@@ -77,7 +77,7 @@ def test_generated_cli_writes_a_tools_error_to_stderr_and_exits_with_1(
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (["memory", "create"], "`memory` is required for action `create`"),
         (["memory", "list", "--limit", "ten"], "`limit` must be an integer"),
@@ -99,9 +99,9 @@ def test_generated_cli_writes_a_tools_error_to_stderr_and_exits_with_1(
     ],
 )
 def test_generated_cli_usage_error_exits_with_2_and_names_the_invalid_argument(
-    shell: Shell, words: list[str], error: str
+    shell: Shell, arguments: list[str], error: str
 ) -> None:
-    refused = shell("kirishima", *words)
+    refused = shell("kirishima", *arguments)
     assert refused.returncode == 2
     assert refused.stderr.startswith("Usage: python -m generated.kirishima.cli ")
     assert error in refused.stderr
@@ -117,8 +117,8 @@ def test_generated_cli_rejects_an_argument_with_invalid_utf_8(shell: Shell) -> N
 def test_generated_cli_prints_parsable_json_to_an_ascii_output_stream(
     shell: Shell,
 ) -> None:
-    words = ["memory", "create", "--memory", "naïve 🦊"]
-    created = shell("kirishima", *words, PYTHONIOENCODING="ascii")
+    arguments = ["memory", "create", "--memory", "naïve 🦊"]
+    created = shell("kirishima", *arguments, PYTHONIOENCODING="ascii")
     assert created.returncode == 0, created.stderr
     assert json.loads(created.stdout)["memories"][0]["memory"] == "naïve 🦊"
 
@@ -186,6 +186,6 @@ def test_prompt_text_on_cli_has_only_lines_that_the_generated_cli_accepts(
     for line in lines:
         assert line.startswith(program)
         call = line.removeprefix(program).partition(" # ")[0]
-        words = [w.strip("[]") for w in shlex.split(call.replace("...>", ">"))]
-        shown = CliRunner().invoke(main, [*words, "--help"])
+        command = [w.strip("[]") for w in shlex.split(call.replace("...>", ">"))]
+        shown = CliRunner().invoke(main, [*command, "--help"])
         assert shown.exit_code == 0, f"{line}: {shown.output}"

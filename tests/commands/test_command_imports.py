@@ -31,10 +31,10 @@ main()
 """
 
 
-def list_imported_modules(folder: Path, *words: str) -> set[str]:
+def list_imported_modules(folder: Path, *args: str) -> set[str]:
     """Return the libraries and stages that a command imported."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *words],
+        [sys.executable, "-c", PROGRAM, *args],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -44,14 +44,12 @@ def list_imported_modules(folder: Path, *words: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "words", ["--help", "--version", "init --help", "check --help", "generate --help"]
+    "args", ["--help", "--version", "init --help", "check --help", "generate --help"]
 )
-def test_toolcast_help_and_version_import_only_click(
-    words: str, tmp_path: Path
-) -> None:
-    assert list_imported_modules(tmp_path, *words.split()) - {
-        "toolcast.extensions"
-    } == {"click"}
+def test_toolcast_help_and_version_import_only_click(args: str, tmp_path: Path) -> None:
+    assert list_imported_modules(tmp_path, *args.split()) - {"toolcast.extensions"} == {
+        "click"
+    }
 
 
 def test_toolcast_help_in_a_project_imports_no_generator_libraries() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands.run_module import run
+from tests.project_files import write_files
 
 PYPROJECT = """\
 [project]
@@ -29,9 +30,7 @@ pythonpath = ["src"]
 
 def read_advice(folder: Path, files: dict[str, str]) -> str:
     """Return the advice for a repository with these files and a package `src/shop`."""
-    for path, text in {"src/shop/__init__.py": "", **files}.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
+    write_files(folder, {"src/shop/__init__.py": "", **files})
     output = run(folder, "toolcast", "init", "--into", ".", "--name", "store").stdout
     return output.partition("Your files were not changed")[2]
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import yaml
 
 from tests.commands.run_module import run
+from tests.project_files import write_files
 
 FILES = {".dockerignore", "Dockerfile", "compose.yaml", "haproxy.cfg"}
 TOOLSET = """\
@@ -48,13 +49,11 @@ def test_init_deployment_writes_files_with_the_toolsets_name(tmp_path: Path) -> 
 def test_init_deployment_writes_the_toolsets_environment_variables(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "specs").mkdir()
-    (tmp_path / "specs/toolset.yaml").write_text(TOOLSET, "utf-8")
-    (tmp_path / "toolcast.yaml").write_text(
+    workspace = (
         "version: 1\ntoolsets: [specs]\nsources: [src]\noutput: src/acme/generated\n"
-        "targets: [registry, mcp]\n",
-        "utf-8",
     )
+    workspace += "targets: [registry, mcp]\n"
+    write_files(tmp_path, {"toolcast.yaml": workspace, "specs/toolset.yaml": TOOLSET})
     done = run(tmp_path, "toolcast", "init", "--deployment", ".")
     unit = (tmp_path / "my_tools_two@.service").read_text("utf-8")
     assert "-m acme.generated.my_tools_two.mcp_server --http" in unit

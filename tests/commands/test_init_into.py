@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.commands.run_module import run
+from tests.project_files import write_files
 from toolcast.project import list_missing_packages
 
 EXISTING = {
@@ -24,10 +25,7 @@ EXISTING = {
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    for path, text in EXISTING.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text)
-    return tmp_path
+    return write_files(tmp_path, EXISTING)
 
 
 def list_files(folder: Path) -> set[str]:
@@ -51,8 +49,8 @@ def test_init_into_a_src_package_changes_no_existing_file(repository: Path) -> N
         "src/shop/agent/count_words.py",
     }
     assert all((repository / path).read_text() == t for path, t in EXISTING.items())
-    for words in ("pyproject.toml", "Makefile", "CI", ".gitignore", ".gitattributes"):
-        assert f"\n  {words}\n" in output
+    for heading in ("pyproject.toml", "Makefile", "CI", ".gitignore", ".gitattributes"):
+        assert f"\n  {heading}\n" in output
     assert "src/shop/generated/** text eol=lf\n" in output
     assert "python -m shop.generated.store.mcp_server\n" in output
     run(repository, "toolcast", "generate")
@@ -66,13 +64,13 @@ def test_init_into_a_src_package_changes_no_existing_file(repository: Path) -> N
 
 
 def test_init_into_advises_package_data_for_setuptools(repository: Path) -> None:
-    words = ("toolcast", "init", "--into", ".", "--minimal")
-    assert "package-data" not in run(repository, *words).stdout
+    command = ("toolcast", "init", "--into", ".", "--minimal")
+    assert "package-data" not in run(repository, *command).stdout
     (repository / "toolcast.yaml").unlink()
     shutil.rmtree(repository / "specs")
     with (repository / "pyproject.toml").open("a") as file:
         file.write('[build-system]\nbuild-backend = "setuptools.build_meta"\n')
-    output = run(repository, *words).stdout
+    output = run(repository, *command).stdout
     lines = """\
     [tool.setuptools.package-data]
     "shop.generated" = ["**/*.json", "**/*.md"]     # read by generated modules
@@ -127,7 +125,7 @@ def test_init_minimal_writes_only_toolcast_yaml_and_toolset_yaml(
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (["--handlers", "tools"], "requires `--into` or `--minimal`"),
         (["--into", "--handlers", "../x"], "is not the name of a Python package"),
@@ -135,9 +133,9 @@ def test_init_minimal_writes_only_toolcast_yaml_and_toolset_yaml(
     ],
 )
 def test_init_with_invalid_options_exits_with_2_and_writes_no_files(
-    tmp_path: Path, words: list[str], error: str
+    tmp_path: Path, arguments: list[str], error: str
 ) -> None:
-    assert error in run(tmp_path, "toolcast", "init", *words, expect=2).stderr
+    assert error in run(tmp_path, "toolcast", "init", *arguments, expect=2).stderr
     assert list_files(tmp_path) == set()
 
 
@@ -174,7 +172,5 @@ def test_init_into_an_existing_project_is_rejected(tmp_path: Path) -> None:
 def test_list_missing_packages_returns_the_init_files_that_packages_lack(
     files: list[str], source: str, package: str, missing: list[str], tmp_path: Path
 ) -> None:
-    for file in files:
-        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / file).write_text("")
+    write_files(tmp_path, dict.fromkeys(files, ""))
     assert list_missing_packages(str(tmp_path), source, package) == missing

@@ -101,7 +101,7 @@ def test_toolcast_new_toolset_adds_it_to_toolcast_yaml_and_generates(
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (["--kind", "toolset"], "pass the name of the toolset"),
         (["ordr", "--kind", "handler"], "did you mean `order`?"),
@@ -118,8 +118,8 @@ def test_toolcast_new_toolset_adds_it_to_toolcast_yaml_and_generates(
     ],
 )
 def test_toolcast_new_with_invalid_arguments_exits_with_2_and_writes_nothing(
-    project: Path, words: list[str], error: str
+    project: Path, arguments: list[str], error: str
 ) -> None:
     before = sorted(project.rglob("*"))
-    assert error in run(project, "toolcast", "new", *words, expect=2).stderr
+    assert error in run(project, "toolcast", "new", *arguments, expect=2).stderr
     assert sorted(project.rglob("*")) == before

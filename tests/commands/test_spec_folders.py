@@ -178,10 +178,10 @@ def test_check_warns_about_a_toolset_that_toolcast_yaml_does_not_list(
 
 def test_second_generate_detects_a_spec_in_a_new_subfolder(project: Any) -> None:
     # In separate processes, because only these use the stamp of an earlier run.
-    words = ("-m", "toolcast", "generate")
-    assert project.run(*words).returncode == 0
+    command = ("-m", "toolcast", "generate")
+    assert project.run(*command).returncode == 0
     project.write("specs/toy/group/third.yaml", SPEC)
-    assert project.run(*words).returncode == 1
+    assert project.run(*command).returncode == 1
 
 
 @pytest.mark.parametrize("name", ["toolset.yml", "Toolset.yaml", "TOOLSET.YAML"])
@@ -191,8 +191,8 @@ def test_check_suggests_to_rename_a_misnamed_file_to_toolset_yaml(
     os.rename(
         project.root / "specs/toy/toolset.yaml", project.root / f"specs/toy/{name}"
     )
-    said = project.toolcast("check").stderr
-    assert f"help: rename specs/toy/{name} to toolset.yaml" in said
+    errors = project.toolcast("check").stderr
+    assert f"help: rename specs/toy/{name} to toolset.yaml" in errors
 
 
 @pytest.mark.parametrize("name", ["toolcast.yml", "Toolcast.yaml"])

@@ -110,8 +110,8 @@ def test_toolcast_diff_outside_git_or_without_commit_suggests_the_against_option
     helps = "\n  help: pass a commit, a branch or a folder to `--against`\n"
     no_git = f"error: the project is not in a git repository{helps}"
     assert toolcast(root, "diff").stderr == no_git
-    words = "catalog", "--output", "x.html", "--against", "main"
-    assert toolcast(root, *words).stderr == no_git
+    arguments = "catalog", "--output", "x.html", "--against", "main"
+    assert toolcast(root, *arguments).stderr == no_git
     run_git(root, "init", "-q")
     assert (
         toolcast(root, "diff").stderr

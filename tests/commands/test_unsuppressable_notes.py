@@ -40,8 +40,8 @@ def test_check_all_and_fail_on_note_print_notes_that_cannot_be_suppressed(
     message = (
         "note: access/external-systems: external systems used: host `mail.example`"
     )
-    for words, code in ((["--all"], 0), (["--fail-on", "note"], 1)):
-        done = project.toolcast("check", *words)
+    for options, code in ((["--all"], 0), (["--fail-on", "note"], 1)):
+        done = project.toolcast("check", *options)
         assert done.returncode == code and message in done.stderr
         assert "hidden" not in done.stderr
     findings = json.loads(project.toolcast("check", "--format", "json").stdout)[

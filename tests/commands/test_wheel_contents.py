@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.program import toolcast
+from tests.project_files import write_files, write_toolset
 
 HATCHLING = """\
 [build-system]
@@ -40,20 +41,14 @@ name = "shop"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    project_ = Project(tmp_path)
-    project_.write("toolcast.yaml", "version: 1\ntoolsets: [specs/shop]\n")
-    project_.write(
-        "specs/shop/toolset.yaml",
-        "name: shop\ntitle: Shop\nhandlers: handlers\ntargets: {registry: {}}\n",
-    )
-    project_.write(
-        "specs/shop/find.yaml",
-        "name: find\nsummary: Find an item.\nparameters: {type: object}\n"
+    specs = {
+        "toolset": "name: shop\ntitle: Shop\nhandlers: handlers\ntargets: {registry: {}}\n",
+        "find": "name: find\nsummary: Find an item.\nparameters: {type: object}\n"
         "handler: handlers.work:find\n",
-    )
-    project_.write("handlers/__init__.py", "")
-    project_.write("handlers/work.py", "def find(): ...\n")
-    project_.write("shop/__init__.py", "")
+    }
+    project_ = Project(write_toolset(tmp_path, "shop", specs))
+    packages = {"handlers/__init__.py": "", "shop/__init__.py": ""}
+    write_files(tmp_path, {**packages, "handlers/work.py": "def find(): ...\n"})
     assert toolcast(project_.root, "generate").returncode == 0
     return project_
 
@@ -64,10 +59,10 @@ def list_files(project: Project) -> list[str]:
     return sorted(str(path) for path in paths if "__pycache__" not in str(path))
 
 
-def run_check(project: Project, pyproject: str, *words: str) -> str:
+def run_check(project: Project, pyproject: str, *options: str) -> str:
     project.write("pyproject.toml", pyproject)
     before = list_files(project)
-    done = toolcast(project.root, "check", "--all", *words)
+    done = toolcast(project.root, "check", "--all", *options)
     assert list_files(project) == before
     assert "Traceback" not in done.stderr
     return done.stdout + done.stderr

@@ -57,24 +57,24 @@ class Terminal:
 
 _IN_TERMINAL = """
 import os, sys
-terminal, stdin, *words = sys.argv[1:]
+terminal, stdin, *args = sys.argv[1:]
 os.login_tty(int(terminal))
 if int(stdin):
     os.dup2(int(stdin), 0)
-os.execv(sys.executable, [sys.executable, "-m", *words])
+os.execv(sys.executable, [sys.executable, "-m", *args])
 """
 
 
 @contextmanager
 def run_in_terminal(
-    root: Path, environment: Mapping[str, str], *words: str, stdin: str | None = None
+    root: Path, environment: Mapping[str, str], *args: str, stdin: str | None = None
 ) -> Iterator[Terminal]:
     """Run a Python module in a pseudo-terminal.
 
     Args:
         root: the working directory.
         environment: variables added to those of the tests.
-        words: the module and its arguments.
+        args: the module and its arguments.
         stdin: content of standard input; None if it is the terminal.
     """
     number, other = pty.openpty()
@@ -84,7 +84,7 @@ def run_in_terminal(
     os.close(writing)
     numbers = (str(other), str(0 if stdin is None else reading))
     with subprocess.Popen(
-        [sys.executable, "-c", _IN_TERMINAL, *numbers, *words],
+        [sys.executable, "-c", _IN_TERMINAL, *numbers, *args],
         cwd=root,
         env={**os.environ, **environment},
         pass_fds=(other, reading),

@@ -41,7 +41,7 @@ def read_instructions(dockerfile: Path) -> list[tuple[str, str]]:
     text = re.sub(r"(?m)^#.*\n", "", dockerfile.read_text(encoding="utf-8"))
     lines = text.replace("\\\n", " ").splitlines()
     found = [line.partition(" ") for line in lines if line.strip()]
-    return [(name, " ".join(words.split())) for name, _, words in found]
+    return [(name, " ".join(args.split())) for name, _, args in found]
 
 
 def find_shell_block(marker: str) -> str:
@@ -69,10 +69,10 @@ class DeployedImage:
         mine = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         environment = {**os.environ, "PATH": mine, "PIP_FIND_LINKS": str(wheels)}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        for name, words in self._instructions:
+        for name, args in self._instructions:
             if name == "RUN":
                 done = subprocess.run(
-                    ["sh", "-c", self._replace_paths(words)],
+                    ["sh", "-c", self._replace_paths(args)],
                     cwd=context,
                     env=environment,
                     capture_output=True,
@@ -84,21 +84,21 @@ class DeployedImage:
 
     def get_arguments(self, instruction: str) -> list[str]:
         """Return the arguments of an instruction in JSON form, with local paths."""
-        last = [words for name, words in self._instructions if name == instruction][-1]
+        last = [args for name, args in self._instructions if name == instruction][-1]
         return [self._replace_paths(w) for w in json.loads(last[last.index("[") :])]
 
     @property
     def environment(self) -> dict[str, str]:
         """The environment variables that the image sets."""
-        set_ = [words for name, words in self._instructions if name == "ENV"]
+        set_ = [args for name, args in self._instructions if name == "ENV"]
         return dict(word.split("=", 1) for word in shlex.split(" ".join(set_)))
 
     def list_modification_times(self) -> dict[str, int]:
         """Return the modification time of each file of the image."""
         return {str(p): p.lstat().st_mtime_ns for p in self.app.rglob("*")}
 
-    def _replace_paths(self, words: str) -> str:
-        return re.sub(r"(?<![\w/])/app\b", str(self.app), words)
+    def _replace_paths(self, text: str) -> str:
+        return re.sub(r"(?<![\w/])/app\b", str(self.app), text)
 
 
 @contextmanager

@@ -32,11 +32,11 @@ def list_unit_values(name: str) -> list[str]:
     return re.findall(rf"(?m)^{name}=(.*)$", UNIT)
 
 
-def parse_server_options(words: list[str]) -> dict[str, Any]:
+def parse_server_options(command: list[str]) -> dict[str, Any]:
     """Return the options of a server command, parsed by the server's own parser."""
-    at = words.index("generated.my_tools.mcp_server")
-    assert words[at - 1] == "-m" and words[0].endswith("/bin/python")
-    return vars(_build_parser(SERVER).parse_args(words[at + 1 :]))
+    at = command.index("generated.my_tools.mcp_server")
+    assert command[at - 1] == "-m" and command[0].endswith("/bin/python")
+    return vars(_build_parser(SERVER).parse_args(command[at + 1 :]))
 
 
 def test_deployment_dockerfile_runs_an_http_replica_as_unprivileged_user() -> None:
@@ -91,20 +91,20 @@ def test_compose_containers_are_read_only_and_have_no_capabilities() -> None:
 
 
 def test_deployment_passes_secrets_as_files_and_not_as_environment_values() -> None:
-    words = (FILES / ".dockerignore").read_text(encoding="utf-8").split()
-    assert {"secrets", ".env", ".git"} <= set(words)
+    patterns = (FILES / ".dockerignore").read_text(encoding="utf-8").split()
+    assert {"secrets", ".env", ".git"} <= set(patterns)
     credentials = [
         line.partition(":")[0] for line in list_unit_values("LoadCredential")
     ]
     assert credentials == TOOLS["secrets"]
     set_ = {line.partition("=")[0] for line in list_unit_values("Environment")}
     assert set(TOOLS["environment"]) <= set_
-    given = [
+    paths = [
         line.partition("=")[2]
         for line in list_unit_values("Environment")
         if "_FILE=" in line
     ]
-    assert given == [f"%d/{name}" for name in credentials]
+    assert paths == [f"%d/{name}" for name in credentials]
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd")

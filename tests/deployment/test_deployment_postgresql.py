@@ -172,12 +172,12 @@ class Load:
         try:
             result = await client.call_tool("work", arguments)
             assert not result.is_error, result
-            told = json.loads(getattr(result.content[0], "text", ""))
+            response = json.loads(getattr(result.content[0], "text", ""))
         except BaseException:
             self.failed[number] = time.monotonic()
             raise
-        assert told["number"] == number
-        self.answered[number] = told["process"], time.monotonic()
+        assert response["number"] == number
+        self.answered[number] = response["process"], time.monotonic()
 
 
 @pytest.fixture
@@ -239,8 +239,8 @@ async def test_replicas_on_postgresql_record_each_answered_call_once_while_two_s
     for arguments, outcome, result in query_database(
         database, "SELECT arguments, outcome, result FROM calls"
     ):
-        told = json.loads(result)["process"] if result else None
-        rows.setdefault(json.loads(arguments)["number"], []).append((outcome, told))
+        pid = json.loads(result)["process"] if result else None
+        rows.setdefault(json.loads(arguments)["number"], []).append((outcome, pid))
     # Each answered call has one row, and no call has two.
     assert {n: rows.get(n) for n in load.answered} == {
         n: [("ok", process)] for n, (process, _) in load.answered.items()
@@ -264,20 +264,20 @@ async def test_replicas_on_postgresql_record_each_answered_call_once_while_two_s
     # All connections are closed, no file is written, and the logs have no error.
     assert query_database(database, CONNECTIONS) == [(0,)]
     assert deployed_image.list_modification_times() == before
-    said = [log.read_text(encoding="utf-8") for log in logs]
-    assert not re.search(r"ERROR|Traceback", "".join(said))
+    texts = [log.read_text(encoding="utf-8") for log in logs]
+    assert not re.search(r"ERROR|Traceback", "".join(texts))
     secrets = [p.read_text(encoding="utf-8") for p in (project / "secrets").iterdir()]
-    assert not [s for s in secrets if s.strip() in "".join(said)]
-    assert all(json.loads(line) for text in said for line in text.splitlines())
+    assert not [s for s in secrets if s.strip() in "".join(texts)]
+    assert all(json.loads(line) for text in texts for line in text.splitlines())
 
 
 def run_health_check(deployed_image: DeployedImage, port: int) -> bool:
     """Return whether the image's health check succeeds."""
-    words = [
+    command = [
         w.replace(":8000", f":{port}")
         for w in deployed_image.get_arguments("HEALTHCHECK")
     ]
-    return subprocess.run(words, capture_output=True).returncode == 0
+    return subprocess.run(command, capture_output=True).returncode == 0
 
 
 async def test_confirmation_answered_at_another_replica_runs_the_call_once(

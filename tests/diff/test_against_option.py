@@ -9,6 +9,7 @@ import pytest
 
 from tests.git_command import run_git
 from tests.program import toolcast
+from tests.project_files import write_files
 
 TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
 
@@ -66,10 +67,9 @@ def test_diff_against_a_branch_missing_in_a_shallow_clone_uses_no_folder_instead
     run_git(project.root, "commit", "--quiet", "-am", "two")
     shallow = project.root.parent / "shallow"
     run_git(project.root.parent, "clone", "--quiet", "--depth=1", project.root.as_uri(), str(shallow))  # fmt: skip
-    for name in ("toolcast.yaml", "specs/toy/toolset.yaml", "specs/toy/a.yaml"):
-        file = shallow / "origin/other" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text((shallow / name).read_text())
+    names = ("toolcast.yaml", "specs/toy/toolset.yaml", "specs/toy/a.yaml")
+    files = {name: (shallow / name).read_bytes() for name in names}
+    write_files(shallow / "origin/other", files)
     done = toolcast(shallow, "diff", "--against", "origin/other")
     assert done.returncode == 2
     assert "this clone is shallow and does not contain origin/other" in done.stderr

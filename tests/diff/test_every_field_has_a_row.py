@@ -155,7 +155,7 @@ def _list_templates(templates: str | Mapping[str, str]) -> Iterator[str]:
 
 def _matches(message: str, template: str) -> bool:
     """Return whether a message matches a template."""
-    parts = (re.escape(words) for words, *_ in Formatter().parse(template))
+    parts = (re.escape(literal) for literal, *_ in Formatter().parse(template))
     return re.match("[^{}]+".join(parts), message) is not None
 
 

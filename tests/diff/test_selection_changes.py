@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.project_files import write_toolset
 from toolcast.diff.change import Change, Grade
 from toolcast.diff.comparison import compare, load_change_rules
 from toolcast.model.loading import load_workspace
@@ -27,13 +28,9 @@ cases:
 
 def make_workspace(folder: Path, toolset: str = "", **tools: str) -> Workspace:
     """Write a project to a folder, and load it."""
-    specs = folder / "specs" / "toy"
-    specs.mkdir(parents=True)
-    (folder / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
+    specs = {name: f"name: {name}\n{spec}" for name, spec in tools.items()}
     head = "name: toy\ntitle: Toy\ntargets: {registry: {}}\n"
-    (specs / "toolset.yaml").write_text(head + toolset)
-    for name, spec in tools.items():
-        (specs / f"{name}.yaml").write_text(f"name: {name}\n{spec}")
+    write_toolset(folder, "toy", {"toolset": head + toolset, **specs})
     loaded = load_workspace(str(folder))
     assert loaded.workspace is not None, loaded.findings
     return loaded.workspace

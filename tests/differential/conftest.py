@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from tests.project_files import write_files, write_toolset
 from toolcast.pipeline import generate
 from toolcast.targets.table import BUILT_IN
 
@@ -112,17 +113,10 @@ def build_toolset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuildToo
         name = f"differential_{next(NUMBERS)}"
         # The target `package` writes metadata only and does not answer calls.
         targets = [name for name in BUILT_IN if name != "package"]
-        workspace = {"version": 1, "toolsets": ["specs"], "output": name}
-        (root / "toolcast.yaml").write_text(
-            json.dumps({**workspace, "targets": targets})
-        )
-        (root / "specs").mkdir()
         toolset = {"name": "x", "title": "X", "handlers": f"{name}_handlers"}
-        toolset["formats"] = formats
-        (root / "specs" / "toolset.yaml").write_text(json.dumps(toolset))
-        (root / f"{name}_handlers.py").write_text(HANDLER)
+        specs: dict[str, Any] = {"toolset": {**toolset, "formats": formats}}
         for number, case in enumerate(cases):
-            spec = {
+            specs[case.name] = {
                 "name": case.name,
                 "summary": "Takes arguments.",
                 "parameters": case.schema,
@@ -130,15 +124,12 @@ def build_toolset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuildToo
                 "cli": {"keyword": f"t{number}"},
                 "suppress": SUPPRESSED,
             }
-            text = json.dumps(spec, ensure_ascii=False)
-            (root / "specs" / f"{case.name}.yaml").write_text(text, "utf-8")
+        write_toolset(root, "x", specs, output=name, targets=targets)
+        write_files(root, {f"{name}_handlers.py": HANDLER})
         generated = generate(str(root))
         errors = [f for f in generated.findings if f.severity.label == "error"]
         assert generated.files, [f"{f.location}: {f.rule}: {f.message}" for f in errors]
-        for path, data in generated.files.items():
-            target = root / name / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
+        write_files(root / name, generated.files)
         sys.path.insert(0, str(root))
         importlib.invalidate_caches()
         return Verdicts(f"{name}.x")

@@ -19,6 +19,7 @@ from langgraph.prebuilt import ToolNode
 from mcp import Client
 
 from tests.conftest import Project
+from tests.project_files import write_files, write_toolset
 
 PICTURE = "iVBORw0KGgo="
 HANDLERS = """
@@ -217,18 +218,11 @@ class Interfaces:
 @pytest.fixture(scope="module")
 def interfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Interfaces]:
     root: Path = tmp_path_factory.mktemp("answers")
-    project = Project(root)
-    project.write(
-        "toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\noutput: answers\n"
-    )
     targets = "{registry: {}, mcp: {}, langchain: {}, cli: {}}"
-    project.write(
-        "specs/toy/toolset.yaml",
-        f"name: toy\ntitle: Toy\nhandlers: handlers\ntargets: {targets}\n",
-    )
-    project.write("specs/toy/value.yaml", f"name: value\n{SPEC}")
-    project.write("handlers/__init__.py", "")
-    project.write("handlers/toy.py", HANDLERS)
+    toolset = f"name: toy\ntitle: Toy\nhandlers: handlers\ntargets: {targets}\n"
+    specs = {"toolset": toolset, "value": f"name: value\n{SPEC}"}
+    project = Project(write_toolset(root, "toy", specs, output="answers"))
+    write_files(root / "handlers", {"__init__.py": "", "toy.py": HANDLERS})
     project.generate()
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(root))

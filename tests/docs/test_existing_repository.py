@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.program import toolcast
+from tests.project_files import write_files
 
 ROOT = Path(__file__).parents[2]
 HEADING = "## Add Toolcast to an existing repository"
@@ -23,7 +24,7 @@ def test_docs_settings_for_a_src_layout_generate_a_working_server(
     page = (ROOT / "docs/outputs.md").read_text("utf-8")
     section = page.split(HEADING)[1].split("\n## ")[0]
     blocks = dict(re.findall(r"```(yaml|toml)\n(.*?)```", section, re.S))
-    for path, text in {
+    files = {
         "toolcast.yaml": blocks["yaml"],
         "pyproject.toml": blocks["toml"],
         "specs/clinic/toolset.yaml": (
@@ -38,9 +39,8 @@ def test_docs_settings_for_a_src_layout_generate_a_working_server(
         "src/acme_clinic/agent/__init__.py": "",
         "src/acme_clinic/agent/greeting.py": 'def greet() -> str:\n    return "Hello"\n',
         "tests/test_nothing.py": "def test_nothing() -> None: ...\n",
-    }.items():
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(text, encoding="utf-8")
+    }
+    write_files(tmp_path, files)
     generated = toolcast(tmp_path, "generate")
     assert generated.returncode == 0, generated.stderr
     assert toolcast(tmp_path, "check").returncode == 0

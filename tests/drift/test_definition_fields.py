@@ -169,11 +169,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-def run_pytest(project: Project, *words: str) -> str:
+def run_pytest(project: Project, *arguments: str) -> str:
     """Return the output of pytest for the generated tests."""
     env = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TOOLCAST_REQUIRE_SPECS": "1"}
     plain = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
-    return project.run(*plain, *words, env=env).stdout
+    return project.run(*plain, *arguments, env=env).stdout
 
 
 def _list_fields(definition: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

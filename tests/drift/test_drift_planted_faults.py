@@ -247,9 +247,9 @@ def pytest_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServ
 
 def run_tests(runner: ForkServer, project: Project, folder: str, tests: str) -> Any:
     """Run the generated tests without plugins."""
-    words = ["pytest", "-q", f"{folder}/test_snapshots.py", "-k", tests]
+    args = ["pytest", "-q", f"{folder}/test_snapshots.py", "-k", tests]
     environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return runner.run(project.root, *words, "-p", "no:cacheprovider", env=environment)
+    return runner.run(project.root, *args, "-p", "no:cacheprovider", env=environment)
 
 
 def list_reported_files(project: Project) -> list[str]:

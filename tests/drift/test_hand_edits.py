@@ -335,11 +335,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 def run_pytest(
-    project: Project, *words: str, folder: str = "generated", **env: str
+    project: Project, *args: str, folder: str = "generated", **env: str
 ) -> str:
     """Return the output of the generated tests without those of lists over stdio."""
     fixed = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TOOLCAST_REQUIRE_SPECS": "", **env}
-    args = ("-k", "not tools_list and not langchain", *words, "-p", "no:cacheprovider")
+    args = ("-k", "not tools_list and not langchain", *args, "-p", "no:cacheprovider")
     return project.run("-m", "pytest", "-q", "-rs", folder, *args, env=fixed).stdout
 
 

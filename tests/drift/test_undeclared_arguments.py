@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import Project
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, http_server, stdio_server
+from tests.project_files import write_files, write_toolset
 from toolcast_runtime.core.calls.handlers import HandlerAdapter
 from toolcast_runtime.core.validation.checker import DeclaredNames
 
@@ -64,22 +65,18 @@ Calls = list[tuple[str, dict[str, Any]]]
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("undeclared")
-    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/shy]\n")
-    (root / "shy_handlers.py").write_text(HANDLERS)
-    folder = root / "specs" / "shy"
-    folder.mkdir(parents=True)
     toolset = {"name": "shy", "title": "Shy", "handlers": "shy_handlers"}
-    (folder / "toolset.yaml").write_text(json.dumps(toolset))
+    specs: dict[str, Any] = {"toolset": toolset}
     for name, (handler, schema) in TOOLS.items():
-        spec = {
+        specs[name] = {
             "name": name,
             "summary": "Takes a text.",
             "parameters": schema,
             "handler": f"shy_handlers:{handler}",
             "cli": {"keyword": name},
         }
-        (folder / f"{name}.yaml").write_text(json.dumps(spec))
+    root = write_toolset(tmp_path_factory.mktemp("undeclared"), "shy", specs)
+    write_files(root, {"shy_handlers.py": HANDLERS})
     generate_project(root)
     return root
 
@@ -92,8 +89,8 @@ from generated.shy.registry import call_tool_sync
 
 def over_langchain(tool, arguments):
     call = ToolCall(name=tool, args=arguments, id="1", type="tool_call")
-    said = get_langchain_tool(tool).invoke(call)
-    return said.content if said.status == "error" else ""
+    result = get_langchain_tool(tool).invoke(call)
+    return result.content if result.status == "error" else ""
 
 calls = json.loads(sys.argv[2])
 if sys.argv[1] == "registry":
@@ -175,8 +172,8 @@ PROBE = """
 import json, sys
 from generated.shy.registry import call_tool_sync
 tools, hostile = json.loads(sys.argv[1])
-said = {(t, n): call_tool_sync(t, {n: v}).error for t in tools for n, v in hostile.items()}
-print([place for place, error in said.items() if "is not a parameter" not in (error or "")])
+errors = {(t, n): call_tool_sync(t, {n: v}).error for t in tools for n, v in hostile.items()}
+print([place for place, error in errors.items() if "is not a parameter" not in (error or "")])
 """
 
 

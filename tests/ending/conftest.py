@@ -12,6 +12,7 @@ import pytest
 
 from tests.forked_servers import Process
 from tests.mcp.projects import generate_project
+from tests.project_files import write_files, write_toolset
 from tests.waiting import wait_until
 
 TIMEOUT_S = 60.0
@@ -210,20 +211,15 @@ class SlowProject:
 @pytest.fixture(scope="session")
 def slow_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Generate the project that all tests share; return its root folder."""
-    root = tmp_path_factory.mktemp("slow")
-    (root / "slow").mkdir()
-    (root / "slow/__init__.py").write_text(HANDLERS)
-    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/slow]\n")
-    specs = root / "specs/slow"
-    specs.mkdir(parents=True)
-    (specs / "toolset.yaml").write_text(
-        "name: slow\ntitle: Slow\nhandlers: slow\ntargets: {mcp: {}, registry: {}, cli: {}}\n"
-    )
+    toolset = "name: slow\ntitle: Slow\nhandlers: slow\n"
+    specs = {"toolset": f"{toolset}targets: {{mcp: {{}}, registry: {{}}, cli: {{}}}}\n"}
     for name in TOOLS:
-        (specs / f"{name}.yaml").write_text(
+        specs[name] = (
             f"name: {name}\nsummary: Waits.\nparameters: {{type: object}}\n"
             f"handler: slow:{name}\npersistent: true\ncli: {{keyword: {name.replace('_', '-')}}}\n"
         )
+    root = write_toolset(tmp_path_factory.mktemp("slow"), "slow", specs)
+    write_files(root, {"slow/__init__.py": HANDLERS})
     generate_project(root)
     return root
 

@@ -14,6 +14,7 @@ import pytest
 import toolcast
 from tests.conftest import Project
 from tests.forked import ForkServer, list_modules, start_fork_server
+from tests.project_files import write_files
 
 MODULE = """
 from pathlib import Path
@@ -190,17 +191,15 @@ def make_project(
 def extension(tmp_path: Path) -> dict[str, str]:
     """Install the extension; return the environment variables for its process."""
     site = tmp_path / "site"
-    info = site / "toolcast_house-1.0.dist-info"
-    info.mkdir(parents=True)
-    (site / "toolcast_house.py").write_text(MODULE)
-    (site / "toolcast_house.md").write_text(PAGE)
-    (info / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: toolcast-house\nVersion: 1.0\n"
-    )
-    (info / "entry_points.txt").write_text(ENTRY_POINTS)
-    templates = site / "house_templates" / "house"
-    templates.mkdir(parents=True)
-    (templates / "names.py.jinja").write_text(TEMPLATE)
+    info = "toolcast_house-1.0.dist-info"
+    files = {
+        "toolcast_house.py": MODULE,
+        "toolcast_house.md": PAGE,
+        f"{info}/METADATA": "Metadata-Version: 2.1\nName: toolcast-house\nVersion: 1.0\n",
+        f"{info}/entry_points.txt": ENTRY_POINTS,
+        "house_templates/house/names.py.jinja": TEMPLATE,
+    }
+    write_files(site, files)
     return {"PYTHONPATH": build_python_path(site)}
 
 

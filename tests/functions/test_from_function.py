@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.program import toolcast
+from tests.project_files import write_toolset
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*/"))
 EXPECTED_OUTPUT = Path(__file__).parent / "expected.txt"
@@ -37,11 +38,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Generate a project with a tool for every case, added by one `new` command."""
     root = tmp_path_factory.mktemp("functions")
     project_ = Project(root)
-    project_.write(
-        "toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\nsources: [., src]\n"
-    )
-    project_.write("specs/toy/toolset.yaml", TOOLSET)
-    words = []
+    write_toolset(root, "toy", {"toolset": TOOLSET}, sources=[".", "src"])
+    options = []
     for case in CASES:
         # `own` is in the handlers' package, and `classes` in a package of a src folder.
         package = {"own": "handlers", "classes": "src/acme"}.get(case.name, "shop")
@@ -49,8 +47,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
         shutil.copy(case / "function.py", root / package / f"{case.name}.py")
         for function in list_function_names(case):
             module = f"{package.rpartition('/')[2]}.{case.name}"
-            words += ["--from-function", f"{module}:{function}"]
-    new = toolcast(root, "new", *words)
+            options += ["--from-function", f"{module}:{function}"]
+    new = toolcast(root, "new", *options)
     assert new.returncode == 0, new.stdout + new.stderr
     generated = toolcast(root, "generate")
     assert generated.returncode == 0, generated.stderr
@@ -156,7 +154,7 @@ def _(a): ...
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("references", "message"),
     [
         (
             ["shop.refused:Till"],
@@ -195,13 +193,13 @@ def _(a): ...
     ],
 )
 def test_unsupported_function_is_rejected_with_all_reasons(
-    project: Project, words: list[str], message: str
+    project: Project, references: list[str], message: str
 ) -> None:
     """Each reason has its line, and nothing is written."""
     project.write("shop/refused.py", UNSUPPORTED)
     project.write("shop/broken.py", "def f(:")
     before = sorted(project.root.rglob("*"))
-    options = [part for word in words for part in ("--from-function", word)]
+    options = [part for name in references for part in ("--from-function", name)]
     done = toolcast(project.root, "new", *options)
     assert done.returncode == 2
     assert message in done.stderr, done.stderr
@@ -209,7 +207,7 @@ def test_unsupported_function_is_rejected_with_all_reasons(
 
 
 def test_module_outside_the_source_folders_gets_a_suggestion(project: Project) -> None:
-    (project.root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
+    project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\n")
     done = toolcast(project.root, "new", "--from-function", "acme.classes:place_order")
     assert "it is in src/: set `sources: [., src]` in toolcast.yaml" in done.stderr
 
@@ -224,7 +222,7 @@ def test_module_outside_the_source_folders_gets_a_suggestion(project: Project) -
 )
 def test_path_inside_src_gets_a_suggestion(project: Project, reference: str) -> None:
     text = "version: 1\ntoolsets: [specs/toy]\nsources: [src]\n"
-    (project.root / "toolcast.yaml").write_text(text)
+    project.write("toolcast.yaml", text)
     done = toolcast(project.root, "new", "--from-function", reference)
     assert done.returncode == 2
     assert "did you mean `acme.classes:place_order`?" in done.stderr

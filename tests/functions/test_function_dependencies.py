@@ -10,6 +10,7 @@ import yaml
 
 from tests.conftest import Project
 from tests.program import toolcast
+from tests.project_files import write_toolset
 
 TOOLSET = """\
 name: shop
@@ -95,9 +96,8 @@ for name, arguments in json.loads(sys.argv[1]).items():
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    project_ = Project(tmp_path_factory.mktemp("dependencies"))
-    project_.write("toolcast.yaml", "version: 1\ntoolsets: [specs/shop]\n")
-    project_.write("specs/shop/toolset.yaml", TOOLSET)
+    root = tmp_path_factory.mktemp("dependencies")
+    project_ = Project(write_toolset(root, "shop", {"toolset": TOOLSET}))
     project_.write("handlers/__init__.py", "")
     project_.write("handlers/state.py", STATE)
     project_.write("shop/__init__.py", "")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.handler_code.handler_findings import find_problems
+from tests.project_files import write_files
 
 # The handler queries `lessons` in the pool `main`, but the table is in the pool
 # `memory`.
@@ -182,9 +183,7 @@ def work(kind=None):
 
 @pytest.mark.parametrize("code", COMPOSED.values(), ids=COMPOSED)
 def test_composed_query_to_a_wrong_pool_is_reported(code: str, tmp_path: Path) -> None:
-    folder = tmp_path / "handlers" / "sql"
-    folder.mkdir(parents=True)
-    (folder / "lessons.sql").write_text("SELECT *\nFROM lessons\n")
+    write_files(tmp_path, {"handlers/sql/lessons.sql": "SELECT *\nFROM lessons\n"})
     body = "\n".join(f"    {line}" for line in code.strip("\n").splitlines())
     found = find_problems(tmp_path, CODE + body)
     assert set(found) == {"data/wrong-pool"}, found

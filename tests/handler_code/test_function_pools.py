@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.project_files import write_files
 from toolcast.static_analysis.call_graph import PoolFinder
 from toolcast.static_analysis.function_body import GraphNode, read_node
 from toolcast.static_analysis.module_names import Definition
@@ -28,9 +29,8 @@ class GeneratedFunctions:
             f"def {name}(): return {', '.join(calls.get(name, ())) or 0}"
             for name in names
         ]
-        (root / "handlers").mkdir()
-        (root / "handlers/__init__.py").touch()
-        (root / "handlers/work.py").write_text("\n".join(lines) + "\n")
+        files = {"__init__.py": "", "work.py": "\n".join(lines) + "\n"}
+        write_files(root / "handlers", files)
         self.resolver = Resolver(partial(read_module, str(root), (".",)), "handlers")
         self.read_counts: Counter[str] = Counter()
         self.pool_finder = PoolFinder(ACCESSORS, self.read_node)

@@ -16,8 +16,8 @@ NOTE = "summary: Do some work of a day.\nparameters: {type: object}\nhandler: "
 TARGETS = "targets: {registry: {}, mcp: {}}\n"
 
 
-def run_preflight(project: Any, *words: str) -> tuple[int, str]:
-    done = project.toolcast("check", "--preflight", *words)
+def run_preflight(project: Any, *options: str) -> tuple[int, str]:
+    done = project.toolcast("check", "--preflight", *options)
     return done.returncode, done.stdout + done.stderr
 
 

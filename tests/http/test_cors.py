@@ -16,6 +16,7 @@ import pytest
 from tests.catalog.browser_setup import find_chromium
 from tests.http.serving import rpc, run_server
 from tests.mcp.projects import generate_project
+from tests.project_files import write_files, write_toolset
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.http import Endpoint, HttpSettings
@@ -167,18 +168,13 @@ fetch("http://127.0.0.1:PORT/mcp/", {method: "POST", headers, body}).then(
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("pages")
-    specs = root / "specs/pages"
-    specs.mkdir(parents=True)
-    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/pages]\n")
-    (specs / "toolset.yaml").write_text(
-        "name: pages\ntitle: Pages\nhandlers: pages\ntargets:\n  registry: {}\n"
-        "  mcp: {http: {allowed_origins: ['http://page.example:PORT']}}\n"
-    )
-    (specs / "work.yaml").write_text(
-        "name: work\nsummary: Works.\nparameters: {type: object}\nhandler: pages:work\n"
-    )
-    (root / "pages.py").write_text("def work(): return 'done'\n")
+    toolset = "name: pages\ntitle: Pages\nhandlers: pages\ntargets:\n  registry: {}\n"
+    toolset += "  mcp: {http: {allowed_origins: ['http://page.example:PORT']}}\n"
+    tool = "name: work\nsummary: Works.\nparameters: {type: object}\n"
+    tool += "handler: pages:work\n"
+    specs = {"toolset": toolset, "work": tool}
+    root = write_toolset(tmp_path_factory.mktemp("pages"), "pages", specs)
+    write_files(root, {"pages.py": "def work(): return 'done'\n"})
     return root
 
 

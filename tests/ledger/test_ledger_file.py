@@ -116,11 +116,11 @@ async def test_tool_call_is_refused_if_the_default_ledger_has_no_home_folder(
 def test_generated_toolset_tests_write_no_ledger(tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_LEDGER")}
     environment |= {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
-    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    arguments = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     done = subprocess.run(
         [
             sys.executable,
-            *words,
+            *arguments,
             "generated/kirishima",
             "-k",
             "not toolcast_check_passes",

@@ -70,9 +70,9 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def make_record(id: str, **more: Any) -> Record:
-    given = {"toolset": "toy", "tool": "echo", "client": "internal", **more}
+    fields = {"toolset": "toy", "tool": "echo", "client": "internal", **more}
     return Record(
-        id=id, started="2026-03-29T09:00:00.000000+00:00", arguments={"a": 1}, **given
+        id=id, started="2026-03-29T09:00:00.000000+00:00", arguments={"a": 1}, **fields
     )
 
 

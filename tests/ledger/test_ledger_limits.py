@@ -60,10 +60,10 @@ class Batches(records.RecordBatches[Any]):
         super().__init__()
         self.written: list[list[Record]] = []
 
-    def _write_batch(self, connection: Any, given: list[Record]) -> Any:
-        self.written.append(given)
+    def _write_batch(self, connection: Any, records: list[Record]) -> Any:
+        self.written.append(records)
         if len(self.written) == 1:
-            return None, dict.fromkeys(range(len(given)), LedgerError("away"))
+            return None, dict.fromkeys(range(len(records)), LedgerError("away"))
         return sqlite3.connect(":memory:", check_same_thread=False), {}
 
 
@@ -72,8 +72,8 @@ def test_unwritten_call_end_ledger_records_are_retried_after_2_seconds(
 ) -> None:
     """At most 10,000 of them are kept for the next attempt."""
     batches = Batches()
-    given = [make_item("started"), *(make_item() for _ in range(10_001))]
-    turns = iter([(given, True), ([], True), ([], False)])
+    items = [make_item("started"), *(make_item() for _ in range(10_001))]
+    turns = iter([(items, True), ([], True), ([], False)])
     waited: list[Any] = []
 
     def next_batch(_: Any, seconds: Any) -> Any:
@@ -81,12 +81,12 @@ def test_unwritten_call_end_ledger_records_are_retried_after_2_seconds(
         return next(turns)
 
     monkeypatch.setattr(records, "_next_batch", next_batch)
-    batches._unwritten = len(given)
+    batches._unwritten = len(items)
     batches._run(queue.SimpleQueue())
     assert waited == [None, 2.0, None]
     assert [len(batch) for batch in batches.written] == [10_002, 10_000]
     assert {item_.outcome for item_ in batches.written[1]} == {"ok"}
-    assert all(isinstance(done.exception(), LedgerError) for _, done in given)
+    assert all(isinstance(done.exception(), LedgerError) for _, done in items)
     assert batches._unwritten == 0
 
 
@@ -265,10 +265,10 @@ def test_ledger_retention_pauses_between_full_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     left = [500, 500, 499, 500, 0]
-    given: list[Any] = []
+    parameters: list[Any] = []
 
     def delete_rows(_: Any, old: Any, values: list[str]) -> int:
-        given.append(values)
+        parameters.append(values)
         return left.pop(0)
 
     class Ended:
@@ -285,7 +285,7 @@ def test_ledger_retention_pauses_between_full_batches(
     assert tables.remove_old(settings, ended, NOW) == 1_999
     assert ended.waited == [0.1, 0.1, 0.1]
     hour, month = "2026-11-23T11:00:00.000000+00:00", "2026-10-24T12:00:00.000000+00:00"
-    assert given == [["toys", hour]] * 3 + [["toys", hour, month]] * 2
+    assert parameters == [["toys", hour]] * 3 + [["toys", hour, month]] * 2
 
 
 @pytest.fixture
@@ -401,8 +401,8 @@ def test_http_sink_logs_each_reason_for_waiting_records_once(
         LookupError("SINK is not set"),
     ):
         sink._log_error_once(error)
-    said = [item_.getMessage().rpartition(": ")[2] for item_ in caplog.records]
-    assert said == ["it is full", "ConnectError", "SINK is not set"]
+    messages = [item_.getMessage().rpartition(": ")[2] for item_ in caplog.records]
+    assert messages == ["it is full", "ConnectError", "SINK is not set"]
 
 
 @pytest.mark.parametrize(
@@ -415,16 +415,16 @@ async def test_http_sink_close_waits_10_seconds_for_unposted_records(
     rows: int,
     slept: float,
 ) -> None:
-    given: list[float] = []
+    delays: list[float] = []
 
     async def sleep(seconds: float) -> None:
-        given.append(seconds)
+        delays.append(seconds)
 
-    now: Any = SimpleNamespace(monotonic=lambda: 100.0 + sum(given))
+    now: Any = SimpleNamespace(monotonic=lambda: 100.0 + sum(delays))
     monkeypatch.setattr(http_sink, "time", now)
     monkeypatch.setattr(asyncio, "sleep", sleep)
     monkeypatch.setattr(sink, "_count_open_rows", lambda: rows)
     sink._process = process
     await sink.close()
-    assert {*given} == ({0.02} if slept else set())
-    assert sum(given) == pytest.approx(slept, abs=0.03)
+    assert {*delays} == ({0.02} if slept else set())
+    assert sum(delays) == pytest.approx(slept, abs=0.03)

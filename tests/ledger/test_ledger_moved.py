@@ -65,7 +65,7 @@ async def test_ledger_rows_are_written_to_the_path_after_its_file_was_replaced(
     how: Callable[[Path], None],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    handlers.echo = lambda given, /: given["number"]
+    handlers.echo = lambda arguments, /: arguments["number"]
     for number in range(3):
         assert (await file_ledger.call("echo", {"number": number})).success
     how(file_ledger.path)

@@ -78,14 +78,14 @@ async def test_ledger_logs_and_errors_contain_no_database_password(
 ) -> None:
     monkeypatch.setenv("TOYS_LEDGER", url)
     caplog.set_level(logging.DEBUG)
-    told: list[str] = []
+    lines: list[str] = []
     with pytest.raises(LedgerError) as failed:
         await open_ledger(SETTINGS).write(STARTED)
-    told += traceback.format_exception(failed.value)
+    lines += traceback.format_exception(failed.value)
     with pytest.raises(OSError, match="the ledger cannot be written") as refused:
         await ApprovalsTable(SETTINGS).claim_round("round")
-    told += traceback.format_exception(refused.value)
-    text = "".join(told) + caplog.text
+    lines += traceback.format_exception(refused.value)
+    text = "".join(lines) + caplog.text
     assert "hunter2" not in text
     if url in WRONG:
         assert f"begins with postgresql://, not with {url.partition(':')[0]}:" in text

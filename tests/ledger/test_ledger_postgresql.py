@@ -308,8 +308,8 @@ async def test_answer_to_a_confirmation_is_claimed_by_one_process(url: str) -> N
             f"{number}", "sure", "spin", None, "mia", "Sure? \0", {}, {}, "2026"
         )
         await table.record_question(asked)
-    words = [sys.executable, "-c", TAKES]
-    run = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    args = [sys.executable, "-c", TAKES]
+    run = [subprocess.Popen(args, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     taken = [process.communicate(timeout=60)[0].split() for process in run]
     assert [sorted(each) for each in zip(*taken, strict=True)] == [
         ["False", "False", "True"]
@@ -387,9 +387,9 @@ def test_killed_process_loses_no_answered_call_in_the_postgresql_ledger(
         "KIRISHIMA_LEDGER": url,
         "KIRISHIMA_DATA": str(tmp_path),
     }
-    words = [sys.executable, "-c", PROGRAM, "killed"]
+    args = [sys.executable, "-c", PROGRAM, "killed"]
     process = subprocess.Popen(
-        words, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE
+        args, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE
     )
     assert process.stdout is not None
     answered = [process.stdout.readline() for _ in range(25)]

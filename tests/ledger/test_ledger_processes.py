@@ -87,6 +87,6 @@ for number in range(50):
 @pytest.mark.slow
 def test_concurrent_processes_open_the_same_new_ledger_file(tmp_path: Path) -> None:
     began = str(time.time() + 1)
-    words = [sys.executable, "-c", CONNECTED, str(tmp_path), began]
-    processes = [subprocess.Popen(words) for _ in range(3)]
+    command = [sys.executable, "-c", CONNECTED, str(tmp_path), began]
+    processes = [subprocess.Popen(command) for _ in range(3)]
     assert [process.wait(60) for process in processes] == [0, 0, 0]

@@ -113,17 +113,17 @@ async def test_ledger_write_waits_10_seconds_for_a_restarted_database(
 def test_ledger_database_connection_has_timeouts_that_the_url_can_override(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given: dict[str, Any] = {}
+    options: dict[str, Any] = {}
 
-    def connect(**words: Any) -> Any:
-        given.update(words)
+    def connect(**keywords: Any) -> Any:
+        options.update(keywords)
         raise DatabaseGoneError
 
     monkeypatch.setattr(there.psycopg, "connect", connect)
     for query, idle in (("", 5), ("?keepalives_idle=9", "9")):
         with pytest.raises(DatabaseGoneError):
             there.open_connection(f"postgresql://toys@db.example:99/toys{query}")
-        assert given == {
+        assert options == {
             "host": "db.example",
             "port": "99",
             "user": "toys",

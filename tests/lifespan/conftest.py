@@ -22,7 +22,7 @@ LIFESPAN = """
     import threading
     from contextlib import asynccontextmanager, contextmanager
 
-    told = []
+    events = []
 
     class Database:
         def __init__(self):
@@ -30,12 +30,12 @@ LIFESPAN = """
 
     @asynccontextmanager
     async def lifespan():
-        told.append("opened")
+        events.append("opened")
         entered = asyncio.current_task()
         try:
             yield {"db": Database()}
         finally:
-            told.append("closed")
+            events.append("closed")
             assert asyncio.current_task() is entered
 
     async def add(text, *, db):
@@ -78,9 +78,9 @@ class Toolset:
         return Registry(self.package.load(), handlers=name, lifespan=lifespan)
 
     @property
-    def told(self) -> list[str]:
+    def events(self) -> list[str]:
         """The recorded starts and ends of the lifespan."""
-        found: list[str] = self.work.told
+        found: list[str] = self.work.events
         return found
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tests.forked_servers import run
 from tests.mcp.projects import generate_project
+from tests.project_files import write_files, write_toolset
 from tests.waiting import wait_until
 
 __all__ = ["Shop", "write_shop"]
@@ -30,25 +31,25 @@ class Dependencies(TypedDict):
     db: sqlite3.Connection
 
 
-def told(what: str) -> None:
+def log_event(name: str) -> None:
     with open(os.environ["SHOP_LOG"], "a") as log:
-        log.write(what + "\\n")
+        log.write(name + "\\n")
 
 
 @asynccontextmanager
 async def lifespan() -> AsyncIterator[Dependencies]:
-    told("starting")
+    log_event("starting")
     how = os.environ.get("SHOP_START")
     if how == "fail":
         raise ConnectionError("no database answers")
     try:
         await asyncio.sleep(60 if how == "hang" else 0.2)
     except asyncio.CancelledError:
-        told("cancelled")
+        log_event("cancelled")
         raise
     db = sqlite3.connect(os.environ["SHOP_DB"], check_same_thread=False)
     db.execute("CREATE TABLE IF NOT EXISTS rows (text)")
-    told("opened")
+    log_event("opened")
     try:
         yield {"db": db}
     finally:
@@ -56,7 +57,7 @@ async def lifespan() -> AsyncIterator[Dependencies]:
             # What an end may have to do: `atexit` would be too late for it.
             await asyncio.to_thread(db.commit)
         db.close()
-        told("closed")
+        log_event("closed")
 """
 _TOOLS = """
 from __future__ import annotations
@@ -64,7 +65,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 
-from .app import told
+from .app import log_event
 
 
 def add(text: str, *, db: sqlite3.Connection) -> int:
@@ -73,7 +74,7 @@ def add(text: str, *, db: sqlite3.Connection) -> int:
 
 
 async def wait(seconds: float = 0.5, *, db: sqlite3.Connection) -> str:
-    told("begun")
+    log_event("begun")
     await asyncio.sleep(seconds)
     db.execute("SELECT 1")
     return "finished"
@@ -133,7 +134,7 @@ class Shop:
         return {**os.environ, **own, "SHOP_DB": str(self.log.with_suffix(".sqlite3"))}
 
     @property
-    def told(self) -> list[str]:
+    def events(self) -> list[str]:
         """The logged starts and ends."""
         return self.log.read_text().split() if self.log.exists() else []
 
@@ -161,17 +162,12 @@ class Shop:
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition is true."""
-        wait_until(condition, lambda: self.told)
+        wait_until(condition, lambda: self.events)
 
 
 def write_shop(root: Path) -> None:
     """Write the project and generate its outputs."""
-    specs = root / "specs/shop"
-    specs.mkdir(parents=True)
-    (root / "shop").mkdir()
-    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/shop]\n")
-    for module, source in (("__init__", ""), ("app", _APP), ("tools", _TOOLS)):
-        (root / f"shop/{module}.py").write_text(source.lstrip("\n"))
-    for name, text in _SPECS.items():
-        (specs / f"{name}.yaml").write_text(text.replace("\n        ", "\n").lstrip())
+    write_toolset(root, "shop", _SPECS)
+    modules = {"__init__.py": "", "app.py": _APP, "tools.py": _TOOLS}
+    write_files(root / "shop", modules)
     generate_project(root)

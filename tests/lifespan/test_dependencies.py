@@ -81,7 +81,7 @@ def test_tool_call_with_a_dependency_name_as_argument_is_refused_before_the_life
     assert response.error is not None
     assert "- `db` is not a parameter" in response.error
     # The call is refused before the lifespan starts.
-    assert toolset.told == []
+    assert toolset.events == []
 
 
 def test_tool_whose_dependency_is_also_a_schema_parameter_cannot_be_called(
@@ -92,7 +92,7 @@ def test_tool_whose_dependency_is_also_a_schema_parameter_cannot_be_called(
     response = toolset.registry.call_tool_sync("keyword", {"db": "mine"})
     assert response.error is not None and "cannot be loaded" in response.error
     assert "the dependency `db` is a parameter of the tool, too" in caplog.text
-    assert toolset.told == []
+    assert toolset.events == []
 
 
 def test_handler_without_a_parameter_for_its_dependency_cannot_be_called(
@@ -129,9 +129,9 @@ def test_call_in_replace_dependencies_uses_the_replacement_and_starts_no_lifespa
         with toolset.registry.replace_dependencies(db=toolset.work.Database()):
             assert call("plain").result == 0
         assert call("plain").result == 2
-        assert toolset.told == []
+        assert toolset.events == []
     assert call("plain").result == 0
-    assert toolset.told == ["opened"]
+    assert toolset.events == ["opened"]
 
 
 async def test_registry_entered_in_replace_dependencies_does_not_start_the_lifespan(
@@ -140,7 +140,7 @@ async def test_registry_entered_in_replace_dependencies_does_not_start_the_lifes
     with toolset.registry.replace_dependencies(db=toolset.work.Database()):
         async with toolset.registry:
             assert (await toolset.registry.call_tool("plain")).result == 0
-    assert toolset.told == []
+    assert toolset.events == []
 
 
 async def test_replace_dependencies_replaces_a_dependency_while_the_lifespan_runs(
@@ -170,7 +170,7 @@ def test_calling_a_tool_without_dependencies_does_not_start_the_lifespan(
     name = toolset.package.name
     toolset.package.write(definition("quick", handler=f"{name}.work:quick"))
     assert toolset.make_registry().call_tool_sync("quick").result == 1
-    assert toolset.told == []
+    assert toolset.events == []
 
 
 async def test_registry_without_a_lifespan_can_be_entered_but_has_no_dependencies_to_replace(

@@ -34,7 +34,7 @@ def shop_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shop(shop_root: Path, tmp_path: Path) -> Shop:
-    return Shop(shop_root, tmp_path / "told.txt")
+    return Shop(shop_root, tmp_path / "events.txt")
 
 
 def with_start(shop: Shop, how: str) -> Shop:
@@ -42,8 +42,8 @@ def with_start(shop: Shop, how: str) -> Shop:
 
 
 def encode_calls(*tools: str) -> str:
-    given = {"add": {"text": "a"}}
-    asked = [{"name": tool, "arguments": given.get(tool, {})} for tool in tools]
+    arguments = {"add": {"text": "a"}}
+    asked = [{"name": tool, "arguments": arguments.get(tool, {})} for tool in tools]
     return encode_requests(MODERN, *(("tools/call", each) for each in asked))
 
 
@@ -55,7 +55,7 @@ def test_stdio_server_closes_the_lifespan_when_input_ends(shop: Shop) -> None:
         ["toolcast.calls", "tool=wait", "outcome=ok"],
     ]
     assert '"text":"1"' in out and "finished" in out
-    assert [word for word in shop.told if word != "begun"] == LIVED
+    assert [word for word in shop.events if word != "begun"] == LIVED
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,11 @@ def test_stdio_server_finishes_calls_and_closes_the_lifespan_after_a_signal(
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(encode_calls("wait"))
         process.stdin.flush()
-        shop.wait_for(lambda: "begun" in shop.told)
+        shop.wait_for(lambda: "begun" in shop.events)
         process.send_signal(number)
         assert process.wait(30) == 0
         assert "finished" in process.stdout.read()
-    assert shop.told == ["starting", "opened", "begun", "closed"]
+    assert shop.events == ["starting", "opened", "begun", "closed"]
 
 
 @SLOW
@@ -82,11 +82,11 @@ def test_stdio_server_cancels_a_starting_lifespan_after_a_signal(shop: Shop) -> 
         assert process.stdin is not None
         process.stdin.write(encode_calls("ping"))
         process.stdin.flush()
-        hanging.wait_for(lambda: hanging.told == ["starting"])
+        hanging.wait_for(lambda: hanging.events == ["starting"])
         process.terminate()
         assert process.wait(30) == 0
         assert process.stdout is not None and process.stdout.read() == ""
-    assert hanging.told == ["starting", "cancelled"]
+    assert hanging.events == ["starting", "cancelled"]
 
 
 def test_stdio_server_exits_with_3_and_prints_why_the_lifespan_failed(
@@ -100,29 +100,29 @@ def test_stdio_server_exits_with_3_and_prints_why_the_lifespan_failed(
 
 
 def serve(shop: Shop, *, workers: int = 1) -> Server:
-    words = ("--workers", str(workers))
+    options = ("--workers", str(workers))
     with run_server(
-        *words, package="generated.shop", root=shop.root, env=shop.environment
+        *options, package="generated.shop", root=shop.root, env=shop.environment
     ) as running:
         # A ready server has started a lifespan; the other workers can
         # still be starting then.
-        assert "opened" in shop.told
-        shop.wait_for(lambda: shop.told.count("opened") == workers)
-        given = {"name": "add", "arguments": {"text": "a"}}
-        assert b'"1"' in running.request("/mcp/", "tools/call", given, modern=True).body
+        assert "opened" in shop.events
+        shop.wait_for(lambda: shop.events.count("opened") == workers)
+        call = {"name": "add", "arguments": {"text": "a"}}
+        assert b'"1"' in running.request("/mcp/", "tools/call", call, modern=True).body
         assert running.stop() == 0
     return running
 
 
 def test_http_server_closes_the_lifespan_after_a_signal(shop: Shop) -> None:
     serve(shop)
-    assert shop.told == LIVED
+    assert shop.events == LIVED
 
 
 @SLOW
 def test_every_http_worker_has_its_own_lifespan(shop: Shop) -> None:
     serve(shop, workers=2)
-    assert sorted(shop.told) == sorted(LIVED * 2)
+    assert sorted(shop.events) == sorted(LIVED * 2)
 
 
 @SLOW
@@ -130,8 +130,8 @@ def test_every_http_worker_has_its_own_lifespan(shop: Shop) -> None:
 def test_http_server_exits_with_3_and_prints_why_the_lifespan_failed(
     shop: Shop, workers: str
 ) -> None:
-    words = ("--http", "--port", "0", "--workers", workers)
-    code, _, err = with_start(shop, "fail").run(*SERVER, *words)
+    options = ("--http", "--port", "0", "--workers", workers)
+    code, _, err = with_start(shop, "fail").run(*SERVER, *options)
     assert code == 3
     assert FAILED in err
     assert "Traceback" not in err
@@ -141,10 +141,10 @@ def test_http_server_exits_with_3_and_prints_why_the_lifespan_failed(
 def test_http_server_cancels_a_starting_lifespan_after_a_signal(shop: Shop) -> None:
     hanging = with_start(shop, "hang")
     with hanging.start_process(*SERVER, "--http", "--port", "0") as process:
-        hanging.wait_for(lambda: hanging.told == ["starting"])
+        hanging.wait_for(lambda: hanging.events == ["starting"])
         process.terminate()
         assert process.wait(30) == 0
-    assert hanging.told == ["starting", "cancelled"]
+    assert hanging.events == ["starting", "cancelled"]
 
 
 def test_tool_command_opens_and_closes_the_lifespan_only_if_the_tool_uses_it(
@@ -152,9 +152,9 @@ def test_tool_command_opens_and_closes_the_lifespan_only_if_the_tool_uses_it(
 ) -> None:
     cli = ("-m", "generated.shop.cli")
     assert shop.run(*cli, "ping") == (0, "pong\n", "")
-    assert shop.told == []
+    assert shop.events == []
     assert shop.run(*cli, "add", "a") == (0, "1\n", "")
-    assert shop.told == LIVED
+    assert shop.events == LIVED
     code, _, err = with_start(shop, "fail").run(*cli, "add", "a")
     assert code == 1
     assert err.splitlines()[-1] == (
@@ -171,10 +171,10 @@ def test_tool_command_closes_the_lifespan_after_a_signal(
     shop: Shop, number: int, ended: int
 ) -> None:
     with shop.start_process("-m", "generated.shop.cli", "wait", "60") as process:
-        shop.wait_for(lambda: "begun" in shop.told)
+        shop.wait_for(lambda: "begun" in shop.events)
         process.send_signal(number)
         assert process.wait(30) == ended
-    assert shop.told == ["starting", "opened", "begun", "closed"]
+    assert shop.events == ["starting", "opened", "begun", "closed"]
 
 
 SCRIPT = """
@@ -218,7 +218,7 @@ def test_python_script_that_calls_a_registry_closes_the_lifespan_at_its_end(
     entered = "async with" in script
     code, _, err = dataclasses.replace(shop, threads=entered).run("-c", script)
     assert code in (ended, 130 if ended < 0 else ended), err
-    assert shop.told == LIVED
+    assert shop.events == LIVED
 
 
 async def test_mounted_mcp_server_shares_the_asgi_applications_registry_lifespan(
@@ -230,10 +230,10 @@ async def test_mounted_mcp_server_shares_the_asgi_applications_registry_lifespan
     app = McpServer(toolset.registry, name="toy", http=http).asgi_app()
     async with toolset.registry:
         async with app.lifespan():
-            assert toolset.told == ["opened"]
+            assert toolset.events == ["opened"]
         await asyncio.sleep(0)
-        assert toolset.told == ["opened"]
-    assert toolset.told == ["opened", "closed"]
+        assert toolset.events == ["opened"]
+    assert toolset.events == ["opened", "closed"]
 
 
 @pytest.mark.slow
@@ -244,17 +244,17 @@ def test_stdio_server_no_lifespan_option_starts_no_lifespan(shop: Shop) -> None:
     assert code == 0
     assert "pong" in out and "its dependencies cannot be opened" in out
     assert "the lifespan of `shop` is disabled" in err
-    assert shop.told == []
+    assert shop.events == []
     code, _, err = shop.run(*SERVER, "--no-lifespan", "--http")
     assert (code, "--no-lifespan cannot be used with --http" in err) == (2, True)
 
 
 @SLOW
 def test_generated_tests_start_no_lifespan(shop: Shop) -> None:
-    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated/shop")
-    code, out, _ = shop.run(*words)
+    arguments = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated/shop")
+    code, out, _ = shop.run(*arguments)
     assert code == 0, out
-    assert shop.told == []
+    assert shop.events == []
 
 
 @SLOW
@@ -262,9 +262,9 @@ def test_mypy_checks_handlers_against_dependency_types(
     tmp_path: Path, mypy_cache: str
 ) -> None:
     write_shop(tmp_path)
-    checker = Shop(tmp_path, tmp_path / "told.txt")
-    words = ("-m", "mypy", "--strict", "--cache-dir", mypy_cache)
-    code, out, _ = checker.run(*words, "-p", "generated.shop")
+    checker = Shop(tmp_path, tmp_path / "events.txt")
+    arguments = ("-m", "mypy", "--strict", "--cache-dir", mypy_cache)
+    code, out, _ = checker.run(*arguments, "-p", "generated.shop")
     assert code == 0, out
     tools = tmp_path / "shop/tools.py"
     text = tools.read_text()
@@ -275,7 +275,7 @@ def test_mypy_checks_handlers_against_dependency_types(
         "seconds: float = 0.5, *, db: sqlite3.Connection", "seconds: float = 0"
     )
     tools.write_text(text)
-    code, out, _ = checker.run(*words, "-p", "generated.shop")
+    code, out, _ = checker.run(*arguments, "-p", "generated.shop")
     assert code == 1
     assert "tools/add.py" in out and 'to "add"' in out
     assert "tools/wait.py" in out and 'for "wait"' in out

@@ -38,8 +38,8 @@ async def test_lifespan_start_timer_is_a_daemon_and_is_cancelled(
     made: list[threading.Timer] = []
 
     class Timer(threading.Timer):
-        def __init__(self, *given: Any) -> None:
-            super().__init__(*given)
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
             made.append(self)
 
     monkeypatch.setattr(lifespan.threading, "Timer", Timer)
@@ -63,15 +63,15 @@ def test_overriding_an_unknown_lifespan_dependency_suggests_a_similar_name(
         with made.override({name: 1}):
             assert not made.is_up, "others are not replaced"
         return
-    with pytest.raises(LookupError) as told, made.override({name: 1}):
+    with pytest.raises(LookupError) as error, made.override({name: 1}):
         pass
-    assert str(told.value) == f"`toys` has no dependency `{name}`{hint}"
+    assert str(error.value) == f"`toys` has no dependency `{name}`{hint}"
 
 
 def test_dependencies_yielded_by_a_lifespan_must_equal_the_declared_names() -> None:
     assert lifespan._validate_dependencies(None, ()) == {}
     assert lifespan._validate_dependencies({"a": 1}, ("a",)) == {"a": 1}
-    for value, names, said in (
+    for value, names, message in (
         (1, (), "it yields `int`, but must yield a mapping with its dependencies"),
         ({}, ("a", "b"), "it does not yield `a`, `b`"),
         (None, ("a",), "it does not yield `a`"),
@@ -82,6 +82,6 @@ def test_dependencies_yielded_by_a_lifespan_must_equal_the_declared_names() -> N
             " not declare",
         ),
     ):
-        with pytest.raises(lifespan.LifespanError) as told:
+        with pytest.raises(lifespan.LifespanError) as error:
             lifespan._validate_dependencies(value, names)
-        assert str(told.value) == said
+        assert str(error.value) == message

@@ -111,7 +111,7 @@ async def test_lifespan_error_for_an_unreachable_postgresql_omits_the_password(
     toolset = make_toolset(SOURCE, insert=TEXT)
     with pytest.raises(LifespanError) as failed:
         await toolset.registry.__aenter__()
-    said = str(failed.value)
-    assert "OperationalError" in said and "127.0.0.1" in said
-    assert f"{toolset.work.__file__}:" in said
-    assert "secret" not in said
+    message = str(failed.value)
+    assert "OperationalError" in message and "127.0.0.1" in message
+    assert f"{toolset.work.__file__}:" in message
+    assert "secret" not in message

@@ -26,11 +26,11 @@ async def call_add(toolset: Toolset, text: str = "a") -> Any:
 
 async def test_lifespan_starts_and_ends_with_the_registry(toolset: Toolset) -> None:
     async with toolset.registry:
-        assert toolset.told == ["opened"]
+        assert toolset.events == ["opened"]
         assert [await call_add(toolset), await call_add(toolset)] == [1, 2]
         assert (await toolset.registry.call_tool("plain")).result == 2
-        assert toolset.told == ["opened"]
-    assert toolset.told == ["opened", "closed"]
+        assert toolset.events == ["opened"]
+    assert toolset.events == ["opened", "closed"]
 
 
 async def test_registry_entered_twice_ends_its_lifespan_only_at_the_outer_exit(
@@ -39,9 +39,9 @@ async def test_registry_entered_twice_ends_its_lifespan_only_at_the_outer_exit(
     async with toolset.registry:
         async with toolset.registry:
             await call_add(toolset)
-        assert toolset.told == ["opened"]
+        assert toolset.events == ["opened"]
         assert await call_add(toolset) == 2
-    assert toolset.told == ["opened", "closed"]
+    assert toolset.events == ["opened", "closed"]
 
 
 async def test_tool_call_after_the_lifespan_ended_is_refused_until_the_registry_is_reentered(
@@ -57,14 +57,14 @@ async def test_tool_call_after_the_lifespan_ended_is_refused_until_the_registry_
     assert "has ended; start it again with `async with REGISTRY`" in caplog.text
     async with toolset.registry:
         assert await call_add(toolset) == 1
-    assert toolset.told == ["opened", "closed"] * 2
+    assert toolset.events == ["opened", "closed"] * 2
 
 
 def test_first_tool_call_starts_one_lifespan_for_all_loops(toolset: Toolset) -> None:
     assert asyncio.run(call_add(toolset)) == 1
     assert asyncio.run(call_add(toolset)) == 2
     assert toolset.registry.call_tool_sync("plain").result == 2
-    assert toolset.told == ["opened"]
+    assert toolset.events == ["opened"]
 
 
 SLOW_START = """
@@ -91,7 +91,7 @@ def test_concurrent_first_tool_calls_start_one_lifespan(make_toolset: Make) -> N
     for thread in threads:
         thread.join()
     assert sorted(results) == list(range(1, 81))
-    assert toolset.told == ["opened"]
+    assert toolset.events == ["opened"]
 
 
 async def test_cancelled_first_tool_call_does_not_cancel_the_lifespan_start(
@@ -103,7 +103,7 @@ async def test_cancelled_first_tool_call_does_not_cancel_the_lifespan_start(
     await asyncio.sleep(0.03)
     first.cancel()
     assert await second == 1
-    assert toolset.told == ["opened"]
+    assert toolset.events == ["opened"]
 
 
 WHERE = """
@@ -146,14 +146,14 @@ async def test_tool_progress_is_reported_in_the_callers_event_loop(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset(WHERE, progress=NOTHING)
-    told: list[Any] = []
+    reports: list[Any] = []
 
     async def report(*progress: Any) -> None:
-        told.append((asyncio.get_running_loop(), *progress))
+        reports.append((asyncio.get_running_loop(), *progress))
 
     response = await toolset.registry.call_tool("progress", report_progress=report)
     assert response.result == "done"
-    assert told == [(asyncio.get_running_loop(), 1, 2, "half")]
+    assert reports == [(asyncio.get_running_loop(), 1, 2, "half")]
 
 
 def test_lifespan_ends_with_its_event_loop_and_can_restart(toolset: Toolset) -> None:
@@ -162,9 +162,9 @@ def test_lifespan_ends_with_its_event_loop_and_can_restart(toolset: Toolset) -> 
         await call_add(toolset)
 
     asyncio.run(enter())
-    assert toolset.told == ["opened", "closed"]
+    assert toolset.events == ["opened", "closed"]
     assert asyncio.run(call_add(toolset)) == 1
-    assert toolset.told == ["opened", "closed", "opened"]
+    assert toolset.events == ["opened", "closed", "opened"]
 
 
 def test_tool_call_is_refused_if_the_lifespans_event_loop_is_stopped(
@@ -177,7 +177,7 @@ def test_tool_call_is_refused_if_the_lifespans_event_loop_is_stopped(
     loop.close()
     assert response.error is not None
     assert "was started in an event loop that is no longer running" in caplog.text
-    assert toolset.told == ["opened", "closed"]
+    assert toolset.events == ["opened", "closed"]
 
 
 async def test_registries_with_the_same_lifespan_function_share_one_lifespan_run(
@@ -189,12 +189,12 @@ async def test_registries_with_the_same_lifespan_function_share_one_lifespan_run
         async with other:
             assert (await other.call_tool("plain")).result == 1
         assert await call_add(toolset) == 2
-        assert toolset.told == ["opened"]
+        assert toolset.events == ["opened"]
         await other.__aenter__()
-    assert toolset.told == ["opened"]
+    assert toolset.events == ["opened"]
     assert (await other.call_tool("plain")).result == 2
     await other.__aexit__()
-    assert toolset.told == ["opened", "closed"]
+    assert toolset.events == ["opened", "closed"]
 
 
 PLAIN = """
@@ -202,13 +202,13 @@ PLAIN = """
 
     @contextmanager
     def lifespan():
-        told.append("opened")
+        events.append("opened")
         entered = threading.current_thread()
         connection = sqlite3.connect(":memory:")
         try:
             yield {"db": Database()}
         finally:
-            told.append("closed")
+            events.append("closed")
             # Only the thread that made it may do so.
             connection.close()
             assert threading.current_thread() is entered
@@ -219,7 +219,7 @@ async def test_registry_opens_and_closes_a_sync_lifespan(make_toolset: Make) -> 
     toolset = make_toolset(PLAIN)
     async with toolset.registry:
         assert await call_add(toolset) == 1
-    assert toolset.told == ["opened", "closed"]
+    assert toolset.events == ["opened", "closed"]
 
 
 def test_sync_generator_lifespan_ends_with_the_event_loop_that_entered_it(
@@ -227,7 +227,7 @@ def test_sync_generator_lifespan_ends_with_the_event_loop_that_entered_it(
 ) -> None:
     toolset = make_toolset(PLAIN)
     asyncio.run(toolset.registry.__aenter__())
-    assert toolset.told == ["opened", "closed"]
+    assert toolset.events == ["opened", "closed"]
 
 
 async def test_lifespan_can_contain_a_task_group(make_toolset: Make) -> None:
@@ -240,11 +240,11 @@ async def test_lifespan_can_contain_a_task_group(make_toolset: Make) -> None:
                 tasks.start_soon(anyio.sleep_forever)
                 yield {"db": Database()}
                 tasks.cancel_scope.cancel()
-            told.append("closed")
+            events.append("closed")
     """)
     async with toolset.registry:
         await call_add(toolset)
-    assert toolset.told == ["closed"]
+    assert toolset.events == ["closed"]
 
 
 async def test_lifespan_that_failed_while_running_is_restarted_by_the_next_tool_call(
@@ -260,7 +260,7 @@ async def test_lifespan_that_failed_while_running_is_restarted_by_the_next_tool_
 
         @asynccontextmanager
         async def lifespan():
-            told.append("opened")
+            events.append("opened")
             async with anyio.create_task_group() as tasks:
                 db = Database()
                 db.broken = asyncio.Event()
@@ -280,7 +280,7 @@ async def test_lifespan_that_failed_while_running_is_restarted_by_the_next_tool_
         assert "failed while running" in caplog.text
         assert "the connection is lost" in caplog.text
         assert await call_add(toolset) == 1
-    assert toolset.told == ["opened", "opened"]
+    assert toolset.events == ["opened", "opened"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no forks")
@@ -291,14 +291,14 @@ def test_forked_child_process_starts_its_own_lifespan(toolset: Toolset) -> None:
     if not child:
         count = asyncio.run(call_add(toolset))
         lifespan._stop_all_runs()
-        os.write(writing, f"{count} {' '.join(toolset.told)}".encode())
+        os.write(writing, f"{count} {' '.join(toolset.events)}".encode())
         os._exit(0)
     os.waitpid(child, 0)
     os.close(writing)
-    with os.fdopen(reading) as told:
-        assert told.read() == "1 opened opened closed"
+    with os.fdopen(reading) as stream:
+        assert stream.read() == "1 opened opened closed"
     assert asyncio.run(call_add(toolset)) == 2
-    assert toolset.told == ["opened"]
+    assert toolset.events == ["opened"]
 
 
 @pytest.mark.parametrize("word", ["async ", ""])
@@ -336,11 +336,11 @@ async def test_lifespan_end_that_exceeds_its_timeout_is_cancelled_and_logged(
             try:
                 await asyncio.sleep(60)
             finally:
-                told.append("cancelled")
+                events.append("cancelled")
     """)
     async with toolset.registry:
         await call_add(toolset)
-    assert toolset.told == ["cancelled"]
+    assert toolset.events == ["cancelled"]
     assert "did not end within 0.1 seconds" in caplog.text
 
 
@@ -439,16 +439,16 @@ def test_sync_with_statement_on_a_registry_opens_and_closes_the_lifespan(
     call = toolset.registry.call_tool_sync
     with toolset.registry as registry, registry:
         assert registry is toolset.registry
-        assert toolset.told == ["opened"]
+        assert toolset.events == ["opened"]
         assert call("add", {"text": "a"}).result == 1
         # Calls from an event loop also work.
         assert asyncio.run(call_add(toolset)) == 2
-    assert toolset.told == ["opened", "closed"]
+    assert toolset.events == ["opened", "closed"]
     assert call("add", {"text": "a"}).error is not None
     with pytest.raises(ZeroDivisionError), toolset.registry:
         assert call("add", {"text": "a"}).result == 1
         raise ZeroDivisionError
-    assert toolset.told == ["opened", "closed"] * 2
+    assert toolset.events == ["opened", "closed"] * 2
 
 
 def test_sync_with_statement_on_a_registry_raises_the_failed_lifespan_start_error(
@@ -475,4 +475,4 @@ async def test_cancelled_attempt_to_enter_a_registry_does_not_end_the_lifespan_f
     await second
     assert await call_add(toolset) == 1
     await toolset.registry.__aexit__()
-    assert toolset.told == ["opened", "closed"]
+    assert toolset.events == ["opened", "closed"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.mcp.projects import generate_project
+from tests.project_files import write_toolset
 
 _SUM = {
     "type": "object",
@@ -89,17 +89,13 @@ TOOLS: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="session")
 def faulty_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a project with the toolset `faulty`; return its root folder."""
-    root = tmp_path_factory.mktemp("faulty")
-    specs = root / "specs" / "faulty"
-    specs.mkdir(parents=True)
     toolset = {
         "name": "faulty",
         "title": "Faulty",
         "handlers": "faulty",
         "targets": {"mcp": {}, "registry": {}},
     }
-    _write(root / "toolcast.yaml", {"version": 1, "toolsets": ["specs/faulty"]})
-    _write(specs / "toolset.yaml", toolset)
+    specs: dict[str, Any] = {"toolset": toolset}
     for name, fields in TOOLS.items():
         spec = {
             "name": name,
@@ -110,14 +106,10 @@ def faulty_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
         if spec["handler"] is None:
             del spec["handler"]
-        _write(specs / f"{name}.yaml", spec)
+        specs[name] = spec
+    root = write_toolset(tmp_path_factory.mktemp("faulty"), "faulty", specs)
     (root / "faulty").mkdir()
     handlers = Path(__file__).with_name("faulty_handlers.py")
     shutil.copy(handlers, root / "faulty" / "handlers.py")
     generate_project(root)
     return root
-
-
-def _write(path: Path, value: Any) -> None:
-    """Write a YAML file as JSON, which is valid YAML."""
-    path.write_text(json.dumps(value), encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.project_files import write_files
 from toolcast.findings import has_errors
 from toolcast.model.loading import load_workspace
 from toolcast.targets.render_workspace import render_workspace
@@ -18,7 +19,4 @@ def generate_project(root: Path) -> None:
     """
     loaded = load_workspace(str(root))
     assert loaded.workspace is not None and not has_errors(loaded.findings), loaded
-    for path, data in render_workspace(loaded.workspace).items():
-        target = root / "generated" / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
+    write_files(root / "generated", render_workspace(loaded.workspace))

@@ -14,6 +14,7 @@ import pytest
 
 from tests.mcp_client.test_read_server import CORPUS, REPLAY_SERVER, replay_server
 from tests.program import toolcast
+from tests.project_files import write_files
 from tests.waiting import wait_until_async
 from toolcast.diff.listing_changes import compare_listings
 from toolcast.diff.listing_workspace import ListingOwner
@@ -264,20 +265,17 @@ def test_lock_file_contains_every_tool_from_a_real_mcp_server_unchanged(
 @pytest.fixture
 def project(tmp_path: Path, file: Path) -> Path:
     """Write a project with a server that declares a lock file."""
-    (tmp_path / "toy").mkdir()
-    (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [toy]\n")
-    (tmp_path / "toy/send.yaml").write_text(
-        "name: send\nsummary: Sends a mail.\nparameters:\n  type: object\n"
+    files = {
+        "toolcast.yaml": "version: 1\ntoolsets: [toy]\n",
+        "toy/send.yaml": "name: send\nsummary: Sends a mail.\nparameters:\n  type: object\n"
         "  properties: {to: {type: string}}\n"
-        "annotations: {readOnlyHint: false, destructiveHint: false}\n"
-    )
-    (tmp_path / "toy/toolset.yaml").write_text(
-        "name: toy\ntitle: Toy\nmcp_servers:\n  other:\n"
+        "annotations: {readOnlyHint: false, destructiveHint: false}\n",
+        "toy/toolset.yaml": "name: toy\ntitle: Toy\nmcp_servers:\n  other:\n"
         f"    command: {json.dumps(sys.executable)}\n"
         f"    args: {json.dumps([str(REPLAY_SERVER), str(file)])}\n"
-        "    lock: locks/other.json\n"
-    )
-    return tmp_path
+        "    lock: locks/other.json\n",
+    }
+    return write_files(tmp_path, files)
 
 
 def test_lock_command_reports_external_server_changes_and_writes_the_lock_only_with_update(

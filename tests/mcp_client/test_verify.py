@@ -12,6 +12,7 @@ import pytest
 from tests.mcp_client.test_read_server import REPLAY_SERVER
 from tests.module_graph import ROOT
 from tests.program import toolcast
+from tests.project_files import write_files
 from toolcast.diff.listing_changes import compare_listings
 from toolcast.diff.listing_workspace import ListingOwner
 from toolcast.mcp_client.server_listing import parse_listing
@@ -39,12 +40,11 @@ def write_listing(file: Path, *tools: dict[str, Any], **members: Any) -> None:
 @pytest.fixture
 def project(tmp_path: Path, file: Path) -> Path:
     """Write a project with a tool `send` and the server of `file`."""
-    (tmp_path / "toy").mkdir()
-    (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [toy]\n")
     spec = "name: send\nsummary: Sends a mail.\nparameters:\n  type: object\n"
     spec += "  properties: {to: {type: string}}\n"
-    (tmp_path / "toy/send.yaml").write_text(spec)
-    write_toolset(
+    workspace = "version: 1\ntoolsets: [toy]\n"
+    write_files(tmp_path, {"toolcast.yaml": workspace, "toy/send.yaml": spec})
+    write_toolset_file(
         tmp_path, f"mcp_servers: {{other: {json.dumps(server_entry(file))}}}\n"
     )
     return tmp_path
@@ -54,7 +54,7 @@ def server_entry(file: Path) -> dict[str, Any]:
     return {"command": COMMAND[0], "args": [COMMAND[1], str(file)]}
 
 
-def write_toolset(project: Path, fields: str = "") -> None:
+def write_toolset_file(project: Path, fields: str = "") -> None:
     text = 'name: toy\ntitle: Toy\ninstructions: ""\n'
     (project / "toy/toolset.yaml").write_text(text + fields)
 
@@ -109,7 +109,7 @@ def test_verify_command_compares_a_proxied_mcp_server_by_its_own_tool_names(
     text = (project / "toy/own.yaml").read_text()
     (project / "toy/own.yaml").write_text(text.replace("name: send", "name: own"))
     entry = {**server_entry(file), "prefix": "mail_"}
-    write_toolset(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
+    write_toolset_file(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
     assert verify(project, "other") == (0, "no change against the toolset toy\n")
     write_listing(file, {**SEND, "title": "Another"})
     code, text = verify(project, "other")
@@ -124,7 +124,7 @@ def test_verify_command_with_a_client_option_compares_only_that_clients_tools(
         "name: list\nsummary: Lists.\nparameters: {type: object}\n"
     )
     entry = json.dumps(server_entry(file))
-    write_toolset(
+    write_toolset_file(
         project,
         f"mcp_servers: {{other: {entry}}}\n"
         "clients: {one: {title: One, allow: [send]}}\n",
@@ -138,7 +138,7 @@ def test_verify_command_does_not_compare_tools_with_another_servers_name_prefix(
 ) -> None:
     mail_list = {"name": "mail_list", "inputSchema": {"type": "object"}}
     write_listing(file, SEND, mail_list)
-    write_toolset(project, "mcp_servers: {mail: {command: x, prefix: mail_}}\n")
+    write_toolset_file(project, "mcp_servers: {mail: {command: x, prefix: mail_}}\n")
     command = " ".join([*COMMAND, str(file)])
     code, text = verify(project, "--mcp-stdio", command)
     assert code == 0
@@ -211,7 +211,7 @@ def test_verify_compares_a_tool_field_that_a_protocol_version_lacks_only_if_list
     spec = project / "toy/send.yaml"
     spec.write_text(f"{spec.read_text()}{field}: {json.dumps(value)}\n")
     entry = {"command": COMMAND[0], "args": [COMMAND[1], str(file), *era.split()]}
-    write_toolset(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
+    write_toolset_file(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
     write_listing(file, {**SEND, member: value})
     assert verify(project, "other")[0] == 0
     write_listing(file, {**SEND, member: invalid_value})

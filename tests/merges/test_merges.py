@@ -19,6 +19,7 @@ import pytest
 
 from tests.git_command import run_git
 from tests.package.conftest import PYPROJECT
+from tests.project_files import write_files
 from toolcast.commands.generate.generate import generate_project
 from toolcast.output.disk_differences import compare_with_disk
 from toolcast.pipeline import generate
@@ -96,8 +97,8 @@ class Repository:
         self.project = project
         self.root: Path = project.root
 
-    def git(self, *words: str) -> str:
-        return run_git(self.root, *words, check=False)
+    def git(self, *arguments: str) -> str:
+        return run_git(self.root, *arguments, check=False)
 
     def commit(self, message: str) -> None:
         outcome = generate_project(str(self.root))
@@ -144,9 +145,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
             files[f"specs/toy/{name}.yaml"] = (
                 f"name: {name}\n{build_spec(name, section)}"
             )
-    for path, text in files.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, encoding="utf-8")
+    write_files(root, files)
     assert generate_project(str(root)).code == 0
     return root
 

@@ -131,16 +131,16 @@ async def test_step_up_challenge_includes_scopes_from_scope_and_scp_claims(
     issuer: AuthorizationServer,
 ) -> None:
     """Invalid and very long scopes are omitted."""
-    said = {**issuer.claims(DESK, **claims), "active": True}
-    issuer.active = {"t": {k: v for k, v in said.items() if v is not ...}}
-    given = (
+    response = {**issuer.claims(DESK, **claims), "active": True}
+    issuer.active = {"t": {k: v for k, v in response.items() if v is not ...}}
+    environment = (
         make_introspection_settings(issuer)
         if introspection
         else make_environment(issuer)
     )
     options: dict[str, Any] = {"scopes": SCOPES, "introspection": introspection}
 
-    async with run_shop(registry, given, **options) as server:
+    async with run_shop(registry, environment, **options) as server:
         token = "t" if introspection else issuer.token(DESK, **claims)
         refused = await server.call(token, "refund", modern=False)
         assert f' scope="{requested}"' in refused.headers["www-authenticate"]

@@ -61,9 +61,9 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(small: Any) -> Callable[..., Result]:
     """Return a function that runs the command in this process, in the small project."""
 
-    def run_(*words: str) -> Result:
+    def run_(*arguments: str) -> Result:
         # click 8.2 and later separate stdout and stderr.
-        done = CliRunner().invoke(main, [*words, "--project", str(small.root)])
+        done = CliRunner().invoke(main, [*arguments, "--project", str(small.root)])
         assert done.exception is None or isinstance(done.exception, SystemExit)
         return done
 
@@ -78,8 +78,8 @@ def git(small: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., s
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
-    def git_(*words: str) -> str:
-        return run_git(small.root, *words, check=False)
+    def git_(*arguments: str) -> str:
+        return run_git(small.root, *arguments, check=False)
 
     git_("init", "--quiet", "--initial-branch=main")
     git_("add", ".")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tests.project_files import write_toolset
 from toolcast.commands.command_group import main
 
 # Only the toolset's modules, because checking whole libraries is slow.
@@ -22,13 +23,7 @@ STRICT = """
 def test_generated_code_for_a_toolset_without_tools_passes_mypy_strict(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "specs" / "bare").mkdir(parents=True)
-    (tmp_path / "specs" / "bare" / "toolset.yaml").write_text(
-        "name: bare\ntitle: Bare\n", encoding="utf-8"
-    )
-    (tmp_path / "toolcast.yaml").write_text(
-        "version: 1\ntoolsets: [specs/bare]\n", encoding="utf-8"
-    )
+    write_toolset(tmp_path, "bare", {"toolset": "name: bare\ntitle: Bare\n"})
     # `--project` accepts the folder or the toolcast.yaml inside it.
     for project in (tmp_path, tmp_path / "toolcast.yaml"):
         done = CliRunner().invoke(main, ["generate", "--project", str(project)])

@@ -42,12 +42,12 @@ def test_generated_files_are_identical_in_any_folder_locale_and_environment(
     shutil.rmtree(root / "generated")
     other_folder = tmp_path / "away"
     other_folder.mkdir()
-    words = ["generate", "--project", str(root)]
-    done = project_copy.toolcast(*words, env=settings, cwd=other_folder)
+    args = ["generate", "--project", str(root)]
+    done = project_copy.toolcast(*args, env=settings, cwd=other_folder)
     assert done.returncode == 0, done.stderr
     assert read_outputs(root) == expected
-    words = ["check", "--project", str(root)]
-    assert project_copy.toolcast(*words, env=settings, cwd=other_folder).returncode == 0
+    args = ["check", "--project", str(root)]
+    assert project_copy.toolcast(*args, env=settings, cwd=other_folder).returncode == 0
 
 
 def test_generated_files_in_this_repository_are_up_to_date() -> None:

@@ -196,8 +196,8 @@ def test_stored_generate_outcome_is_not_used_if_a_spec_changed_during_the_run(
     wait_for_file_clock()
     real = pipeline.generate
 
-    def generate_and_change(*given: Any, **named: Any) -> Any:
-        generated = real(*given, **named)
+    def generate_and_change(*arguments: Any, **named: Any) -> Any:
+        generated = real(*arguments, **named)
         change_spec(small)
         return generated
 

@@ -23,15 +23,15 @@ from toolcast.commands import package
 ARCHIVE = "dist/toy-1.2.0.mcpb"
 
 
-def package_project(root: Path, *words: str) -> Any:
+def package_project(root: Path, *args: str) -> Any:
     """Add all files to git's index, and run `toolcast package`."""
     track(root)
-    return toolcast(root, "package", *words)
+    return toolcast(root, "package", *args)
 
 
-def read_archive(root: Path, *words: str, path: str = ARCHIVE) -> Mapping[str, bytes]:
+def read_archive(root: Path, *args: str, path: str = ARCHIVE) -> Mapping[str, bytes]:
     """Run `toolcast package`; return the contents of the archive by file name."""
-    process = package_project(root, *words)
+    process = package_project(root, *args)
     assert process.returncode == 0, process.stderr
     with zipfile.ZipFile(io.BytesIO((root / path).read_bytes())) as zip_file:
         return {name: zip_file.read(name) for name in zip_file.namelist()}
@@ -427,8 +427,8 @@ def test_toolcast_package_toolset_argument_must_name_a_toolset_with_a_package_ta
         "toolcast.yaml", "version: 1\ntoolsets: [specs/toy, specs/other, specs/plain]\n"
     )
     project.generate()
-    for words in ([], ["plain"], ["none"]):
-        process = package_project(project.root, *words)
+    for args in ([], ["plain"], ["none"]):
+        process = package_project(project.root, *args)
         assert process.returncode == 2
         assert (
             "expected one TOOLSET with the target `package`\n  help: use one of toy, other"

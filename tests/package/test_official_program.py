@@ -22,9 +22,9 @@ pytestmark = [
 ]
 
 
-def run_mcpb(*words: str | Path) -> str:
+def run_mcpb(*arguments: str | Path) -> str:
     assert TOOLS is not None
-    command = [*TOOLS.mcpb, *map(str, words)]
+    command = [*TOOLS.mcpb, *map(str, arguments)]
     process = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert process.returncode == 0, process.stdout + process.stderr
     return process.stdout + process.stderr

@@ -49,7 +49,7 @@ class Clinic:
     def environment(self) -> dict[str, str]:
         return {
             "CLINIC_DATABASE_URL": self.url,
-            "CLINIC_LOG": str(self.location / "told.txt"),
+            "CLINIC_LOG": str(self.location / "events.txt"),
             "CLINIC_PACE": str(self.pace),
             "CLINIC_STATE_KEY": "k" * 32,
             "RECEPTION_LEDGER": str(self.location / "ledger.sqlite3"),
@@ -63,9 +63,9 @@ class Clinic:
         }
 
     @property
-    def told(self) -> list[str]:
+    def events(self) -> list[str]:
         """The lines that the lifespan and the export log."""
-        file = self.location / "told.txt"
+        file = self.location / "events.txt"
         return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
     @property
@@ -126,10 +126,10 @@ class Clinic:
         finally:
             engine.dispose()
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python in the project without a terminal until it ends."""
         return subprocess.run(
-            [sys.executable, *words],
+            [sys.executable, *arguments],
             cwd=self.project,
             env={**os.environ, **self.environment},
             stdin=subprocess.DEVNULL,
@@ -139,12 +139,12 @@ class Clinic:
             start_new_session=True,
         )
 
-    def start(self, *words: str) -> Process:
-        """Start `python -m WORDS` in the project."""
-        return start(self.project, *words, env={**os.environ, **self.environment})
+    def start(self, *arguments: str) -> Process:
+        """Start `python -m ARGUMENTS` in the project."""
+        return start(self.project, *arguments, env={**os.environ, **self.environment})
 
     def wait_for(self, condition: Callable[[], bool]) -> None:
-        wait_until(condition, lambda: self.told)
+        wait_until(condition, lambda: self.events)
 
     def _tables(self) -> Any:
         sys.path.insert(0, str(self.project))

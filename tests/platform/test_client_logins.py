@@ -124,12 +124,12 @@ async def _log_in_and_step_up(people: Logins, mode: Mode, **more: Any) -> None:
     url, person = f"{people.public}/mcp/", AutomaticUser()
     browser = Browser("ben")
     before = len(people.server.requests)
-    said = {"mode": mode, "elicitation_callback": person, **more}
-    async with run_agent(url, browser, **said) as client:
+    options = {"mode": mode, "elicitation_callback": person, **more}
+    async with run_agent(url, browser, **options) as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}
         assert "whoami" in listed and "refund_visit" not in listed
-        told = await client.call_tool("whoami", {})
-        assert told.structured_content == {"user": "ben", "name": "Ben", "ward": None}
+        result = await client.call_tool("whoami", {})
+        assert result.structured_content == {"user": "ben", "name": "Ben", "ward": None}
         assert [page["scope"] for page in browser.requests] == ["staff"]
         amount = {"cents": 1_000, "currency": "EUR"}
         paid = await client.call_tool("refund_visit", {**REFUND, "amount": amount})
@@ -146,7 +146,7 @@ async def _log_in_and_step_up(people: Logins, mode: Mode, **more: Any) -> None:
     asked = people.server.requests[before:]
     assert ("/register" in asked) is ("metadata_url" not in more)
     refused = Browser("mia")
-    async with run_agent(url, refused, **said) as client:
+    async with run_agent(url, refused, **options) as client:
         with pytest.raises(MCPError, match="the call needs the scope billing"):
             await client.call_tool("refund_visit", REFUND)
     assert len(refused.requests) == 2
@@ -243,8 +243,8 @@ def test_confirmation_can_be_answered_once_at_another_mcp_server_process_only_by
     left = clinic.cents_left()
 
     def pay(at: Server, headers: dict[str, str], **answer: Any) -> dict[str, Any]:
-        given = {"name": "refund_visit", "arguments": refund, "_meta": can, **answer}
-        body, head = rpc("tools/call", given, modern=True)
+        params = {"name": "refund_visit", "arguments": refund, "_meta": can, **answer}
+        body, head = rpc("tools/call", params, modern=True)
         return at.send("/mcp/", body, {**head, **headers}).message
 
     with (
@@ -313,7 +313,7 @@ def test_mcp_tool_call_over_http_cannot_be_cancelled_over_another_connection(
     modern: bool, clinic: Clinic, people: Logins, running_server: Server
 ) -> None:
     """Requests with the same call id or progress token have no effect on it."""
-    began = clinic.told.count("export begun")
+    began = clinic.events.count("export begun")
     found: list[Response] = []
 
     def ask(user: str, method: str, params: dict[str, Any] | None = None) -> Response:
@@ -325,12 +325,12 @@ def test_mcp_tool_call_over_http_cannot_be_cancelled_over_another_connection(
     def export() -> None:
         days = {"first": MONDAY, "last": "2026-12-02"}
         meta = {"progressToken": "mine"}
-        given = {"name": "export_visits", "arguments": days, "_meta": meta}
-        found.append(ask("ann", "tools/call", given))
+        params = {"name": "export_visits", "arguments": days, "_meta": meta}
+        found.append(ask("ann", "tools/call", params))
 
     thread = Thread(target=export)
     thread.start()
-    clinic.wait_for(lambda: clinic.told.count("export begun") > began)
+    clinic.wait_for(lambda: clinic.events.count("export begun") > began)
     for user in ("ben", "ann"):
         ask(user, "notifications/cancelled", {"requestId": 1, "reason": "mine"})
         ask(user, "notifications/progress", {"progressToken": "mine", "progress": 1})
@@ -339,4 +339,4 @@ def test_mcp_tool_call_over_http_cannot_be_cancelled_over_another_connection(
     (answer,) = found
     assert "of 10 days" in answer.message["result"]["content"][0]["text"]
     assert answer.body.count(b"notifications/progress") > 0
-    assert "export stopped" not in "".join(clinic.told)
+    assert "export stopped" not in "".join(clinic.events)

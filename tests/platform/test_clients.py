@@ -95,7 +95,7 @@ def test_mcp_sdk_client_uses_tools_resources_and_prompts_over_each_transport(
     """In each protocol version, with confirmations that the user answers."""
     person = AutomaticUser()
     asyncio.run(run_reception_day(clinic, transport, mode, person))
-    assert clinic.told == ["opened", "closed, 0 in use"]
+    assert clinic.events == ["opened", "closed, 0 in use"]
     assert clinic.cents_left() == 3000
     assert person.asked == 3
 
@@ -160,8 +160,8 @@ async def read_resources_and_prompts(client: Client) -> None:
     plan = (await client.read_resource(f"clinic://plans/{MONDAY}")).contents[0]
     assert isinstance(plan, types.TextResourceContents)
     assert plan.text == f"day,open,visits\n{MONDAY},yes,2\n"
-    given = {"visit_id": "2", "tone": "warm"}
-    prompt = await client.get_prompt("remind_patient", given)
+    arguments = {"visit_id": "2", "tone": "warm"}
+    prompt = await client.get_prompt("remind_patient", arguments)
     content = prompt.messages[0].content
     assert isinstance(content, types.TextContent)
     assert content.text == "Write a warm reminder of visit 2."
@@ -180,18 +180,18 @@ def test_mcp_sdk_client_receives_images_progress_and_links_over_each_transport(
             clinic, "records", transport, mode, AutomaticUser()
         ) as client:
             data = base64.b64encode(PNG).decode()
-            given = {"patient_id": str(PATIENT), "name": "hand.png", "data": data}
-            shown = await client.call_tool("upload_scan", given)
+            arguments = {"patient_id": str(PATIENT), "name": "hand.png", "data": data}
+            shown = await client.call_tool("upload_scan", arguments)
             assert get_text(shown) == f"Picture 1 of Ada: hand.png, {len(PNG)} bytes."
             picture = shown.content[1]
             assert isinstance(picture, types.ImageContent)
             assert (picture.data, picture.mime_type) == (data, "image/png")
-            wrong = await client.call_tool("upload_scan", {**given, "data": "AAAA"})
+            wrong = await client.call_tool("upload_scan", {**arguments, "data": "AAAA"})
             assert wrong.is_error and get_text(wrong) == "This is no PNG."
-            told: list[tuple[float, float | None, str | None]] = []
+            reports: list[tuple[float, float | None, str | None]] = []
 
             async def progress(done: float, total: float | None, what: Any) -> None:
-                told.append((done, total, what))
+                reports.append((done, total, what))
 
             days = {"first": MONDAY, "last": "2026-11-25"}
             table = await client.call_tool(
@@ -199,7 +199,7 @@ def test_mcp_sdk_client_receives_images_progress_and_links_over_each_transport(
             )
             assert get_text(table) == "1 visits of 3 days."
             # Of reports in quick succession, only the latest is sent.
-            assert told[-1] == (3, 3, "2026-11-25")
+            assert reports[-1] == (3, 3, "2026-11-25")
             link = table.content[1]
             assert isinstance(link, types.ResourceLink)
             assert link.name == "visits-2026-11-23-2026-11-25.csv"
@@ -208,7 +208,7 @@ def test_mcp_sdk_client_receives_images_progress_and_links_over_each_transport(
             assert kept.text.splitlines()[1] == f"1,{MONDAY}T09:00:00+00:00,15,booked"
 
     asyncio.run(run())
-    assert clinic.told == ["opened", "export begun", "closed, 0 in use"]
+    assert clinic.events == ["opened", "export begun", "closed, 0 in use"]
 
 
 @pytest.mark.slow
@@ -234,8 +234,8 @@ def test_tool_call_that_the_mcp_sdk_client_cancels_is_stopped_on_the_server(
             with pytest.raises(asyncio.CancelledError):
                 await call
             # In legacy mode, the SDK keeps the HTTP request open until it disconnects.
-            while STOPPED not in clinic.told and (transport, mode) != LINGERS:
+            while STOPPED not in clinic.events and (transport, mode) != LINGERS:
                 await asyncio.sleep(0.02)
 
     asyncio.run(asyncio.wait_for(run(), 60))
-    assert clinic.told == ["opened", "export begun", STOPPED, "closed, 0 in use"]
+    assert clinic.events == ["opened", "export begun", STOPPED, "closed, 0 in use"]

@@ -38,13 +38,13 @@ def test_rest_routes_and_mcp_in_a_fastapi_application_share_a_database_pool_clos
     process = clinic.start("uvicorn", "clinic_app:app", "--port", str(port))
     try:
         url = f"http://127.0.0.1:{port}"
-        clinic.wait_for(lambda: clinic.told == ["opened"])
+        clinic.wait_for(lambda: clinic.events == ["opened"])
         with httpx.Client(
             base_url=url, transport=httpx.HTTPTransport(retries=9)
         ) as rest:
             for way, hours in (("tools", "10:45"), ("plain", "11:45")):
-                given = {**VISIT, "start": START.replace("10:", f"{hours[:2]}:")}
-                booked = rest.post(f"/{way}/book_visit", json=given)
+                booking = {**VISIT, "start": START.replace("10:", f"{hours[:2]}:")}
+                booked = rest.post(f"/{way}/book_visit", json=booking)
                 assert booked.json()["ends"] == f"{MONDAY}T{hours}:00+01:00"
                 # The portal's client may call only the patients' tools.
                 refused = rest.post(f"/{way}/refund_visit", json={})
@@ -64,13 +64,13 @@ def test_rest_routes_and_mcp_in_a_fastapi_application_share_a_database_pool_clos
                 return str(found.content[0])
 
         assert asyncio.run(visits()).count("Ada") == 3
-        assert clinic.told == ["opened"]
+        assert clinic.events == ["opened"]
         process.send_signal(number)
         process.communicate(timeout=60)
     finally:
         process.kill()
         process.communicate()
-    assert clinic.told == ["opened", "closed, 0 in use"]
+    assert clinic.events == ["opened", "closed, 0 in use"]
 
 
 @pytest.mark.slow

@@ -33,14 +33,14 @@ async def test_two_registries_share_one_database_pool_that_is_closed_with_them(
         found = await reception.call_tool("search_visits", {"day": MONDAY}, "desk")
         assert found.error is None
         assert [visit["patient"] for visit in found.result] == ["Ada"]
-        given = {"patient_id": str(PATIENT), "text": "Rest.", "follow_up": "P14D"}
-        noted = await records.call_tool("add_note", given, "desk")
+        arguments = {"patient_id": str(PATIENT), "text": "Rest.", "follow_up": "P14D"}
+        noted = await records.call_tool("add_note", arguments, "desk")
         assert noted.result is not None and noted.result.startswith("Noted for Ada")
         # Both registries use the same pool.
-        assert clinic.told == ["opened"]
+        assert clinic.events == ["opened"]
         if "postgresql" in clinic.url:
             assert clinic.connections > 0
-    assert clinic.told == ["opened", "closed, 0 in use"]
+    assert clinic.events == ["opened", "closed, 0 in use"]
     if "postgresql" in clinic.url:
         clinic.wait_for(lambda: clinic.connections == 0)
 
@@ -50,14 +50,14 @@ async def test_generated_typed_call_function_passes_a_dataclass_to_the_handler(
 ) -> None:
     add_note = import_module("clinic_tools.records.tools.add_note")
     async with records:
-        given = {"text": "Rest.", "follow_up": "P2W"}
-        noted = await add_note.call("desk", patient_id=str(PATIENT), **given)
+        arguments = {"text": "Rest.", "follow_up": "P2W"}
+        noted = await add_note.call("desk", patient_id=str(PATIENT), **arguments)
         assert noted == "Noted for Ada, to be looked at in 14 days."
         with pytest.raises(ToolError, match="There is no patient"):
             await add_note.call("desk", patient_id=str(UUID(int=1)), text="Rest.")
         with pytest.raises(ToolError, match="without years and months"):
-            given["follow_up"] = "P1Y"
-            await add_note.call("desk", patient_id=str(PATIENT), **given)
+            arguments["follow_up"] = "P1Y"
+            await add_note.call("desk", patient_id=str(PATIENT), **arguments)
 
 
 async def test_registry_call_with_an_ask_function_runs_a_confirmed_tool_only_if_it_accepts(
@@ -85,15 +85,15 @@ async def test_registry_call_with_an_ask_function_runs_a_confirmed_tool_only_if_
         declined = await call("refund_visit", REFUND, ask=make_answer("decline"))
         assert "declined" in declined.error
         assert clinic.cents_left() == 8_000 and "80" not in shown[0].message
-        given = await call("refund_visit", REFUND, ask=make_answer("accept"))
-        assert given.result["left"] == {"cents": 3_000, "currency": "EUR"}
+        response = await call("refund_visit", REFUND, ask=make_answer("accept"))
+        assert response.result["left"] == {"cents": 3_000, "currency": "EUR"}
         again = await call("refund_visit", REFUND, ask=make_answer("accept"))
         assert again.error == "Visit 1 did not cost more than that."
         born = {"name": "Grace", "birthday": "1986-12-09"}
         registered = await call("register_patient", born, ask=make_answer("accept"))
         assert registered.result["insurance"] == "none"
     assert clinic.cents_left() == 3_000
-    assert clinic.told == ["opened", "closed, 0 in use"]
+    assert clinic.events == ["opened", "closed, 0 in use"]
 
 
 def test_fastapi_application_opens_and_closes_its_registry_database_pool(
@@ -103,7 +103,7 @@ def test_fastapi_application_opens_and_closes_its_registry_database_pool(
         monkeypatch.setenv(f"RECEPTION_{name}", name)
     app = import_module("clinic_app").app
     with TestClient(app, base_url="http://localhost") as browser:
-        assert clinic.told == ["opened"]
+        assert clinic.events == ["opened"]
         booked = browser.post(
             "/tools/book_visit", json={"patient_id": str(PATIENT), "start": START}
         )
@@ -111,7 +111,7 @@ def test_fastapi_application_opens_and_closes_its_registry_database_pool(
         # The portal's client may call only the patients' tools.
         refused = browser.post("/tools/refund_visit", json=REFUND)
         assert refused.json() == {"detail": "unknown tool `refund_visit`"}
-    assert clinic.told == ["opened", "closed, 0 in use"]
+    assert clinic.events == ["opened", "closed, 0 in use"]
 
 
 def test_langgraph_agent_is_interrupted_for_a_confirmation_and_the_call_runs_after_resume(
@@ -119,13 +119,13 @@ def test_langgraph_agent_is_interrupted_for_a_confirmation_and_the_call_runs_aft
 ) -> None:
     tools = import_module("clinic_tools.reception.langchain_tools")
     booking = ("book_visit", {"patient_id": str(PATIENT), "start": START})
-    said = [
+    messages = [
         tool_calls(booking),
         tool_calls(("refund_visit", REFUND)),
         AIMessage("done"),
     ]
     agent = create_agent(
-        ScriptedModel(messages=iter(said), disable_streaming=True),
+        ScriptedModel(messages=iter(messages), disable_streaming=True),
         tools.get_langchain_tools("desk"),
         checkpointer=InMemorySaver(),
     )
@@ -144,7 +144,7 @@ def test_langgraph_agent_is_interrupted_for_a_confirmation_and_the_call_runs_aft
     assert '"visit_id":2' in read[0].replace(" ", "")
     assert '"left"' in read[1] and clinic.cents_left() == 3_000
     asyncio.run(reception.close())
-    assert clinic.told == ["opened", "closed, 0 in use"]
+    assert clinic.events == ["opened", "closed, 0 in use"]
 
 
 def test_langchain_tool_returns_an_image_block_with_base64_data_and_media_type(
@@ -152,13 +152,13 @@ def test_langchain_tool_returns_an_image_block_with_base64_data_and_media_type(
 ) -> None:
     tools = import_module("clinic_tools.records.langchain_tools")
     data = base64.b64encode(PNG).decode()
-    given = {"patient_id": str(PATIENT), "name": "hand.png", "data": data}
+    arguments = {"patient_id": str(PATIENT), "name": "hand.png", "data": data}
     upload = tools.get_langchain_tool("upload_scan", "portal")
-    said, picture = upload.invoke(given)
-    assert said["text"].startswith("Picture 1 of Ada")
+    message, picture = upload.invoke(arguments)
+    assert message["text"].startswith("Picture 1 of Ada")
     assert (picture["base64"], picture["mime_type"]) == (data, "image/png")
     asyncio.run(records.close())
-    assert clinic.told == ["opened", "closed, 0 in use"]
+    assert clinic.events == ["opened", "closed, 0 in use"]
 
 
 def test_handler_in_a_thread_stops_after_its_call_is_cancelled_and_the_registry_is_closed(
@@ -172,7 +172,7 @@ def test_handler_in_a_thread_stops_after_its_call_is_cancelled_and_the_registry_
             year = {"first": "2026-01-01", "last": "2026-12-31"}
             call = asyncio.create_task(records.call_tool("export_visits", year, "desk"))
             await asyncio.to_thread(
-                clinic.wait_for, lambda: "export begun" in clinic.told
+                clinic.wait_for, lambda: "export begun" in clinic.events
             )
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -180,7 +180,7 @@ def test_handler_in_a_thread_stops_after_its_call_is_cancelled_and_the_registry_
             # The export is stopped only when the registry is closed.
 
     asyncio.run(run())
-    assert clinic.told == [
+    assert clinic.events == [
         "opened",
         "export begun",
         "export stopped after 0 visits",

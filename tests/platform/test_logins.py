@@ -91,23 +91,23 @@ def test_langchain_and_openai_lists_contain_only_tools_that_the_callers_scopes_a
         tools = {tool.name: tool for tool in langchain.get_langchain_tools("desk")}
         offered = practice.get_openai_tools_sync("desk")
         routed = practice.route_tools_sync("refund a visit", client="desk")
-        told = json.loads(tools["whoami"].invoke({}))
+        user = json.loads(tools["whoami"].invoke({}))
         again = json.loads(asyncio.run(tools["whoami"].ainvoke({})))
     assert "refund_visit" in tools and "add_note" not in tools
     assert {entry["function"]["name"] for entry in offered} == set(tools)
     assert "refund_visit" in routed and set(routed) <= set(tools)
-    assert told == again == {"user": "ben", "name": "Ben", "ward": None}
+    assert user == again == {"user": "ben", "name": "Ben", "ward": None}
 
 
 def test_generated_cli_command_runs_as_the_user_set_by_calling_as(
     practice: Registry,
 ) -> None:
     main = import_module("clinic_tools.practice.cli").main
-    said = []
+    results = []
     for caller in (MIA, Caller()):
         with calling_as(caller):
-            said.append(CliRunner().invoke(main, ["whoami"]))
-    assert [json.loads(each.stdout)["user"] for each in said] == ["mia", None]
+            results.append(CliRunner().invoke(main, ["whoami"]))
+    assert [json.loads(each.stdout)["user"] for each in results] == ["mia", None]
 
 
 @pytest.mark.slow
@@ -119,8 +119,8 @@ def test_mcp_client_over_stdio_has_no_user_and_may_call_tools_that_require_scope
 
     async def works() -> None:
         async with connect_client(clinic, "practice", "stdio", mode, None) as client:
-            told = await client.call_tool("whoami", {})
-            assert told.structured_content == {"user": None, "name": None, "ward": None}
+            user = (await client.call_tool("whoami", {})).structured_content
+            assert user == {"user": None, "name": None, "ward": None}
             names = [tool.name for tool in (await client.list_tools()).tools]
             assert "refund_visit" in names and "my_visits" not in names
 
@@ -144,7 +144,7 @@ def test_concurrent_mcp_http_server_users_see_only_their_own_tools_and_data(
     rows = read_ledger(clinic)
     assert {user for _, user, _ in rows} == set(PEOPLE)
     assert rows.count(("refund_visit", "ben", "ok")) == 2 and clinic.cents_left() == 0
-    assert clinic.told[0] == "opened" and clinic.told[-1] == "closed, 0 in use"
+    assert clinic.events[0] == "opened" and clinic.events[-1] == "closed, 0 in use"
 
 
 async def _run_all_users(clinic: Clinic, people: Logins, base: str, mode: Mode) -> None:
@@ -164,7 +164,7 @@ async def _run_all_users(clinic: Clinic, people: Logins, base: str, mode: Mode) 
             ) as client,
         ):
             names = [tool.name for tool in (await client.list_tools()).tools]
-            told = await client.call_tool("whoami", {})
+            result = await client.call_tool("whoami", {})
             mine: tuple[str, dict[str, Any]] = ("my_visits", {})
             calls = {"ada": mine, "eve": mine}
             calls["ben"] = ("refund_visit", refund)
@@ -172,12 +172,12 @@ async def _run_all_users(clinic: Clinic, people: Logins, base: str, mode: Mode) 
             note = {"patient_id": str(PATIENT), "text": "Rest."}
             calls["ann"] = ("add_note", note)
             done = await client.call_tool(*calls[user])
-            return names, told.structured_content, done
+            return names, result.structured_content, done
 
     days = dict(zip(PEOPLE, await asyncio.gather(*map(day, PEOPLE)), strict=True))
-    for user, (names, told, _) in days.items():
+    for user, (names, identity, _) in days.items():
         name = PEOPLE[user]["name"]
-        assert told == {"user": user, "name": name, "ward": f"ward of {user}"}
+        assert identity == {"user": user, "name": name, "ward": f"ward of {user}"}
         is_patient = user in ("ada", "eve")
         assert ("my_visits" in names) is is_patient
         assert ("refund_visit" in names) is (user in ("ben", "ann"))

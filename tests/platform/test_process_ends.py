@@ -35,7 +35,7 @@ def test_mcp_stdio_server_closes_the_database_pool_when_stdin_ends(
     )
     assert b"Ada" in output
     assert process.returncode == 0
-    assert clinic.told == [OPENED, CLOSED]
+    assert clinic.events == [OPENED, CLOSED]
 
 
 @SLOW
@@ -46,17 +46,17 @@ def test_mcp_stdio_server_stops_its_call_and_closes_the_database_pool_after_a_si
 ) -> None:
     slow = replace(clinic, pace=0.05)
     process = slow.start("clinic_tools.records.mcp_server", "--grace", "1")
-    clinic.wait_for(lambda: bool(clinic.told))
+    clinic.wait_for(lambda: bool(clinic.events))
     if busy:
         assert process.stdin is not None
         call = {"name": "export_visits", "arguments": YEAR}
         process.stdin.write(encode_requests(ERAS[1], ("tools/call", call)).encode())
         process.stdin.flush()
-        clinic.wait_for(lambda: BEGUN in clinic.told)
+        clinic.wait_for(lambda: BEGUN in clinic.events)
     process.send_signal(number)
     process.communicate(timeout=60)
     assert process.returncode == 0
-    assert clinic.told == [OPENED, *([BEGUN, STOPPED] if busy else []), CLOSED]
+    assert clinic.events == [OPENED, *([BEGUN, STOPPED] if busy else []), CLOSED]
 
 
 @SLOW
@@ -65,15 +65,15 @@ def test_mcp_stdio_server_stops_its_call_and_closes_the_database_pool_after_a_si
 def test_mcp_http_server_closes_each_worker_database_pool_after_a_signal(
     clinic: Clinic, number: int, workers: int
 ) -> None:
-    words = ("--workers", str(workers))
+    options = ("--workers", str(workers))
     package = "clinic_tools.reception"
     with run_server(
-        *words, package=package, root=clinic.project, env=clinic.environment
+        *options, package=package, root=clinic.project, env=clinic.environment
     ) as web:
-        clinic.wait_for(lambda: clinic.told == [OPENED] * workers)
+        clinic.wait_for(lambda: clinic.events == [OPENED] * workers)
         web.process.send_signal(number)
         assert web.process.wait(60) == 0
-    assert clinic.told == [OPENED] * workers + [CLOSED] * workers
+    assert clinic.events == [OPENED] * workers + [CLOSED] * workers
 
 
 @SLOW
@@ -81,9 +81,9 @@ def test_mcp_http_server_stops_a_running_tool_call_after_sigterm_and_closes_the_
     clinic: Clinic,
 ) -> None:
     env = replace(clinic, pace=0.05).environment
-    words = ("--grace", "1")
+    options = ("--grace", "1")
     package = "clinic_tools.records"
-    with run_server(*words, package=package, root=clinic.project, env=env) as web:
+    with run_server(*options, package=package, root=clinic.project, env=env) as web:
         call = {"name": "export_visits", "arguments": YEAR}
         caller = threading.Thread(
             target=web.request,
@@ -91,11 +91,11 @@ def test_mcp_http_server_stops_a_running_tool_call_after_sigterm_and_closes_the_
             kwargs={"modern": True},
         )
         caller.start()
-        clinic.wait_for(lambda: BEGUN in clinic.told)
+        clinic.wait_for(lambda: BEGUN in clinic.events)
         web.process.terminate()
         assert web.process.wait(60) == 0
         caller.join(30)
-    assert clinic.told == [OPENED, BEGUN, STOPPED, CLOSED]
+    assert clinic.events == [OPENED, BEGUN, STOPPED, CLOSED]
 
 
 @pytest.mark.slow
@@ -116,7 +116,7 @@ def test_script_with_registry_calls_closes_the_database_pool_however_it_ends(
     done = clinic.run("clinic_script.py", way)
     assert done.returncode == code, done.stderr
     assert ("Ada" in done.stdout) == (code == 0)
-    assert clinic.told == [OPENED, CLOSED]
+    assert clinic.events == [OPENED, CLOSED]
 
 
 def test_generated_cli_command_closes_the_database_pool_when_it_ends(
@@ -125,20 +125,20 @@ def test_generated_cli_command_closes_the_database_pool_when_it_ends(
     done = clinic.run("-m", "clinic_tools.reception.cli", "visits", "--day", MONDAY)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)[0]["patient"] == "Ada"
-    assert clinic.told == [OPENED, CLOSED]
+    assert clinic.events == [OPENED, CLOSED]
 
 
 @SLOW
 def test_generated_cli_command_for_a_tool_with_confirm_fails_without_a_terminal(
     clinic: Clinic,
 ) -> None:
-    words = ("refund", "--visit-id", "1", "--amount")
+    arguments = ("refund", "--visit-id", "1", "--amount")
     amount = '{"cents": 5000, "currency": "EUR"}'
-    done = clinic.run("-m", "clinic_tools.reception.cli", *words, amount)
+    done = clinic.run("-m", "clinic_tools.reception.cli", *arguments, amount)
     assert done.returncode == 1
     assert "there is no terminal" in done.stderr
     assert clinic.cents_left() == 8_000
-    assert clinic.told.count(OPENED) == clinic.told.count(CLOSED)
+    assert clinic.events.count(OPENED) == clinic.events.count(CLOSED)
 
 
 @SLOW
@@ -159,7 +159,7 @@ def test_generated_cli_command_runs_a_tool_with_confirm_only_if_the_user_types_y
     assert clinic.cents_left() == left
     action = "accept" if left == 3_000 else "decline"
     assert clinic.approvals == [("refund_visit", action)]
-    assert clinic.told.count(OPENED) == clinic.told.count(CLOSED)
+    assert clinic.events.count(OPENED) == clinic.events.count(CLOSED)
 
 
 @SLOW
@@ -167,8 +167,8 @@ def test_generated_cli_command_repeats_a_form_question_after_an_invalid_answer(
     clinic: Clinic,
 ) -> None:
     born = ("register", "--name", "Grace", "--birthday", "1986-12-09")
-    words = ("clinic_tools.reception.cli", *born)
-    with run_in_terminal(clinic.project, clinic.environment, *words) as person:
+    arguments = ("clinic_tools.reception.cli", *born)
+    with run_in_terminal(clinic.project, clinic.environment, *arguments) as person:
         person.read_until("(public, private, none): ")
         person.type("gold\n")
         person.read_until("This is not a valid answer.")
@@ -177,7 +177,7 @@ def test_generated_cli_command_repeats_a_form_question_after_an_invalid_answer(
         person.read_to_end()
     assert '"insurance": "private"' in person.output
     assert clinic.approvals == [("register_patient", "accept")]
-    assert clinic.told[-1] == CLOSED
+    assert clinic.events[-1] == CLOSED
 
 
 @SLOW
@@ -186,14 +186,14 @@ def test_generated_cli_command_stops_its_tool_and_closes_the_database_pool_after
     clinic: Clinic, number: int
 ) -> None:
     slow = replace(clinic, pace=0.05)
-    words = ("export", "--first", YEAR["first"], "--last", YEAR["last"])
-    process = slow.start("clinic_tools.records.cli", *words)
-    clinic.wait_for(lambda: BEGUN in clinic.told)
+    arguments = ("export", "--first", YEAR["first"], "--last", YEAR["last"])
+    process = slow.start("clinic_tools.records.cli", *arguments)
+    clinic.wait_for(lambda: BEGUN in clinic.events)
     process.send_signal(number)
-    _, said = process.communicate(timeout=60)
+    _, output = process.communicate(timeout=60)
     assert process.returncode != 0
-    assert "Traceback" not in said.decode()
-    assert clinic.told == [OPENED, BEGUN, STOPPED, CLOSED]
+    assert "Traceback" not in output.decode()
+    assert clinic.events == [OPENED, BEGUN, STOPPED, CLOSED]
 
 
 @SLOW
@@ -202,9 +202,9 @@ def test_mcp_server_exits_with_code_3_and_the_lifespan_error_if_the_database_is_
     clinic: Clinic, toolset: str
 ) -> None:
     url = "postgresql://nobody@127.0.0.1:9/clinic"
-    for words in ((), ("--http", "--port", "0")):
+    for options in ((), ("--http", "--port", "0")):
         done = replace(clinic, url=url).run(
-            "-m", f"clinic_tools.{toolset}.mcp_server", *words
+            "-m", f"clinic_tools.{toolset}.mcp_server", *options
         )
         assert done.returncode == 3, done.stderr
         assert re.search(

@@ -20,24 +20,24 @@ def test_check_command_has_no_findings_in_the_clinic_example_project(
     monkeypatch.chdir(clinic_project)
     with pytest.raises(SystemExit) as ended:
         main(["check", "--fail-on", "warning"])
-    said = capsys.readouterr()
-    assert ended.value.code == 0, said.err
-    assert said.out.startswith("20 tools checked, ")
+    output = capsys.readouterr()
+    assert ended.value.code == 0, output.err
+    assert output.out.startswith("20 tools checked, ")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ["pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "clinic_tools"],
         ["mypy", "--strict", "clinic", "clinic_tools", "clinic_script.py"],
     ],
 )
 def test_generated_tests_and_mypy_pass_in_the_clinic_example_project(
-    clinic_project: Path, words: list[str], mypy_cache: str
+    clinic_project: Path, arguments: list[str], mypy_cache: str
 ) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", *words],
+        [sys.executable, "-m", *arguments],
         cwd=clinic_project,
         env={**os.environ, "MYPY_CACHE_DIR": mypy_cache},
         capture_output=True,

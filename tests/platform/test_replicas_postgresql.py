@@ -85,9 +85,9 @@ class Load:
                 self.failed.append((user, tool, time.monotonic()))
                 raise
             self.answered[user, tool] += 1
-            said = result.structured_content
+            content = result.structured_content
             if tool == "whoami":
-                right = said == {
+                right = content == {
                     "user": user,
                     "name": PEOPLE[user]["name"],
                     "ward": None,
@@ -156,7 +156,7 @@ async def test_each_answered_call_is_recorded_once_for_its_user_while_mcp_server
         before_end = sum(load.answered.values())
         ended.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(ended.wait, 25) == 0
-        assert clinic.told.count("closed, 0 in use") == 1
+        assert clinic.events.count("closed, 0 in use") == 1
         await asyncio.sleep(2)
         load.is_over = True
         await asyncio.gather(*tasks)
@@ -202,11 +202,11 @@ async def test_each_answered_call_is_recorded_once_for_its_user_while_mcp_server
     refunded = 8_000 - clinic.cents_left()
     assert refunds <= refunded <= refunds + lost["ben", "refund_visit"]
     # All connections are closed, and the logs have no error.
-    assert clinic.told.count("opened") == 3
-    assert clinic.told.count("closed, 0 in use") == 2
+    assert clinic.events.count("opened") == 3
+    assert clinic.events.count("closed, 0 in use") == 2
     assert clinic.connections == 0
-    said = "".join(log.read_text(encoding="utf-8") for log in logs)
-    assert "Traceback" not in said and people.token("mia").split(".")[0] not in said
+    text = "".join(log.read_text(encoding="utf-8") for log in logs)
+    assert "Traceback" not in text and people.token("mia").split(".")[0] not in text
     for log in logs:
         lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
         assert sum(line["name"] == "toolcast.calls" for line in lines) > 20, log

@@ -13,6 +13,7 @@ import pytest
 
 from generated.kirishima.provider_lists import LISTS
 from tests.mcp.projects import generate_project
+from tests.project_files import write_files
 from tests.providers.sdk_types import validate
 from toolcast_runtime.core.access import UnknownClientError
 from toolcast_runtime.core.definitions.tool import Confirm, Tool
@@ -113,28 +114,23 @@ mcp_servers:
   open: {url: "https://open.example.com/mcp"}
 targets: {registry: {}, providers: {anthropic: {}}}
 """,
-    "mail.json": json.dumps(
-        {
-            "toolcastLock": 1,
-            "tools": [
-                {"name": "list", "inputSchema": SCHEMA},
-                {"name": "send", "description": "Sends.", "inputSchema": SCHEMA},
-                {"name": "wipe", "inputSchema": SCHEMA},
-            ],
-        }
-    ),
+    "mail.json": {
+        "toolcastLock": 1,
+        "tools": [
+            {"name": "list", "inputSchema": SCHEMA},
+            {"name": "send", "description": "Sends.", "inputSchema": SCHEMA},
+            {"name": "wipe", "inputSchema": SCHEMA},
+        ],
+    },
 }
 
 
 @pytest.fixture
 def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProviderLists]:
     """Generate a toolset with a locked and an unlocked server; yield its lists."""
-    (tmp_path / "toolcast.yaml").write_text(
-        "version: 1\ntoolsets: [office]\noutput: generated_office\n"
-    )
-    (tmp_path / "office").mkdir()
-    for name, text in SPECS.items():
-        (tmp_path / "office" / name).write_text(text)
+    workspace = "version: 1\ntoolsets: [office]\noutput: generated_office\n"
+    write_files(tmp_path, {"toolcast.yaml": workspace})
+    write_files(tmp_path / "office", SPECS)
     generate_project(tmp_path)
     (tmp_path / "generated").rename(tmp_path / "generated_office")
     monkeypatch.syspath_prepend(tmp_path)

@@ -115,17 +115,17 @@ def notes(make_project: Callable[..., Project]) -> Project:
     return project
 
 
-def run_rejected(project: Project, code: int, *words: str) -> str:
+def run_rejected(project: Project, code: int, *arguments: str) -> str:
     """Return the errors of a command that exits with a code and changes no file."""
     before = read_files(project.root)
-    done: Any = project.toolcast(*words)
+    done: Any = project.toolcast(*arguments)
     assert done.returncode == code, done.stdout + done.stderr
     assert read_files(project.root) == before
     return str(done.stderr)
 
 
-def run_command(project: Project, *words: str) -> str:
+def run_command(project: Project, *arguments: str) -> str:
     """Return the output of a command that succeeds."""
-    done: Any = project.toolcast(*words)
+    done: Any = project.toolcast(*arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     return str(done.stdout)

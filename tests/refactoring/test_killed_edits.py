@@ -20,7 +20,7 @@ LIST = "list.json"
 IMPORT = ["import", LIST, "--toolset", "toy", "--force"]
 
 
-def run_and_interrupt(project: Project, words: list[str], after: int) -> bool:
+def run_and_interrupt(project: Project, arguments: list[str], after: int) -> bool:
     """Run a command that stops after writing a number of files; return whether it stopped."""
     count = 0
 
@@ -45,7 +45,7 @@ def run_and_interrupt(project: Project, words: list[str], after: int) -> bool:
         patch.setattr(Folder, "write", write_or_stop)
         patch.setattr(Folder, "remove_file", remove_or_stop)
         with contextlib.suppress(KeyboardInterrupt):
-            project.toolcast(*words)
+            project.toolcast(*arguments)
     return count > after
 
 
@@ -54,12 +54,12 @@ def test_interrupted_rename_or_remove_is_completed_by_a_second_run(
     notes: Project, kind: str
 ) -> None:
     """`check` reports the interrupted edit."""
-    words = EDITS[kind]
+    arguments = EDITS[kind]
     notes.write("handlers/more.py", "from .toy import find_note\n")
     notes.generate()
     assert notes.toolcast("check").returncode == 0
     before = read_files(notes.root)
-    run_command(notes, *words)
+    run_command(notes, *arguments)
     expected = read_files(notes.root)
     steps = 0
     while True:
@@ -67,13 +67,13 @@ def test_interrupted_rename_or_remove_is_completed_by_a_second_run(
             (notes.root / path).unlink()
         for path, data in before.items():
             (notes.root / path).write_bytes(data)
-        if not run_and_interrupt(notes, words, after=steps + 1):
+        if not run_and_interrupt(notes, arguments, after=steps + 1):
             break
         steps += 1
         halfway = read_files(notes.root)
         assert halfway not in (before, expected)
         assert notes.toolcast("check").returncode == 1
-        run_command(notes, *words)
+        run_command(notes, *arguments)
         assert read_files(notes.root) == expected, steps
     assert steps >= 1 if kind == "remove" else steps >= 3
 
@@ -107,16 +107,16 @@ def test_interrupted_rename_is_not_completed_if_the_new_spec_was_edited(
     notes: Project,
 ) -> None:
     """The second run reports that the tool exists already."""
-    words = ["rename", "find_note", "look_up"]
-    run_and_interrupt(notes, words, after=1)
+    arguments = ["rename", "find_note", "look_up"]
+    run_and_interrupt(notes, arguments, after=1)
     notes.edit("specs/toy/look_up.yaml", "Finds notes.", "Looks for notes.")
-    done = notes.toolcast(*words)
+    done = notes.toolcast(*arguments)
     assert done.returncode == 1
     assert "the tool `look_up` exists already, in specs/toy/look_up.yaml" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "folder"),
+    ("arguments", "folder"),
     [
         (EDITS["rename"], "specs/toy"),
         (EDITS["rename"], "handlers"),
@@ -126,11 +126,11 @@ def test_interrupted_rename_is_not_completed_if_the_new_spec_was_edited(
     ],
 )
 def test_rename_remove_and_import_delete_leftover_temporary_files(
-    notes: Project, words: list[str], folder: str
+    notes: Project, arguments: list[str], folder: str
 ) -> None:
     tool = {"inputSchema": {"type": "object"}, "description": "Does."}
     notes.write(LIST, json.dumps([{"name": "new_note", **tool}]))
     leftover = notes.write(f"{folder}/.toolcast-{'0a' * 8}.tmp", "half\n")
     own = notes.write(f"{folder}/.toolcast-notes.tmp", "mine\n")
-    run_command(notes, *words)
+    run_command(notes, *arguments)
     assert not leftover.exists() and own.exists()

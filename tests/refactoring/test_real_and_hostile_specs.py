@@ -73,11 +73,11 @@ def test_rename_and_remove_edit_hostile_specs_correctly_or_not_at_all(
     specs = sorted(p for p in project.root.rglob("*.y*ml") if "tool" not in p.name)
     for name in [path.stem for path in specs][:2]:
         before = read_files(project.root)
-        for words in (
+        for arguments in (
             ("rename", name, "xyz_renamed"),
             ("remove", name, "--without-notice", "--force"),
         ):
-            done = project.toolcast(*words)
+            done = project.toolcast(*arguments)
             assert done.returncode in (0, 1, 2)
             assert "Traceback" not in done.stderr + done.stdout
             assert "\x1b" not in done.stderr + done.stdout
@@ -86,5 +86,5 @@ def test_rename_and_remove_edit_hostile_specs_correctly_or_not_at_all(
                 continue
             loaded = load_workspace(str(project.root))
             assert not has_errors(loaded.findings)
-            name = "xyz_renamed" if words[0] == "rename" else name
+            name = "xyz_renamed" if arguments[0] == "rename" else name
             before = read_files(project.root)

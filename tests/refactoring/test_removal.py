@@ -13,8 +13,8 @@ from .conftest import read_files, run_command, run_rejected, today
 @pytest.fixture
 def repo(notes: Project) -> Project:
     """Return a project with all files in git's index."""
-    for words in (["init", "-q"], ["add", "."]):
-        run_git(notes.root, *words)
+    for arguments in (["init", "-q"], ["add", "."]):
+        run_git(notes.root, *arguments)
     return notes
 
 

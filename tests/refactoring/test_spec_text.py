@@ -243,9 +243,9 @@ WORDS = st.sampled_from(
 
 @given(st.lists(WORDS, max_size=12), st.sampled_from(["|", ">-", "'", '"', ""]))
 def test_word_in_any_yaml_string_style_is_replaced_correctly(
-    words: list[str], style: str
+    parts: list[str], style: str
 ) -> None:
-    body = "".join(words)
+    body = "".join(parts)
     if style in ("|", ">-"):
         raw = f"{style}\n" + "".join(f"  {row}\n" for row in body.split("\n"))
     elif style:

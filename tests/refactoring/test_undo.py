@@ -11,8 +11,8 @@ from .conftest import read_files, run_command
 def test_reverted_tool_rename_restores_all_files_if_git_lacks_the_new_name(
     notes: Project,
 ) -> None:
-    for words in (["init", "-q"], ["add", "."]):
-        run_git(notes.root, *words)
+    for arguments in (["init", "-q"], ["add", "."]):
+        run_git(notes.root, *arguments)
     before = read_files(notes.root)
     run_command(notes, "rename", "find_note", "look_up", "--handler")
     run_command(notes, "rename", "look_up", "seek_note", "--handler")
@@ -30,8 +30,8 @@ def test_reverted_tool_rename_restores_all_files_if_git_lacks_the_new_name(
 
 def test_reverted_tool_rename_preserves_names_recorded_before(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [a_b]")
-    for words in (["init", "-q"], ["add", "."]):
-        run_git(notes.root, *words)
+    for arguments in (["init", "-q"], ["add", "."]):
+        run_git(notes.root, *arguments)
     before = read_files(notes.root)
     run_command(notes, "rename", "find_note", "look_up")
     run_command(notes, "rename", "look_up", "find_note")
@@ -42,8 +42,8 @@ def test_reverted_tool_rename_preserves_a_previous_name_that_git_has(
     notes: Project,
 ) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [look_up]")
-    for words in (["init", "-q"], ["add", "."]):
-        run_git(notes.root, *words)
+    for arguments in (["init", "-q"], ["add", "."]):
+        run_git(notes.root, *arguments)
     before = read_files(notes.root)
     run_command(notes, "rename", "find_note", "look_up")
     run_command(notes, "rename", "look_up", "find_note")

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 
 import toolcast.targets.table
+from tests.project_files import write_files, write_toolset
 from toolcast.encoders.code import Code
 from toolcast.encoders.json_text import encode_compact_json, encode_json
 from toolcast.encoders.markdown import encode_inline
@@ -201,15 +202,8 @@ def generate_with_target(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[RenderFunction, str], Any]:
     """Return a function that generates with an extension target and a tool summary."""
-    folder = tmp_path / "templates" / "planted"
-    folder.mkdir(parents=True)
-    for name, text in TEMPLATES.items():
-        (folder / name).write_text(text, "utf-8")
-    specs = tmp_path / "specs" / "x"
-    specs.mkdir(parents=True)
-    (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/x]\n")
+    write_files(tmp_path / "templates/planted", TEMPLATES)
     toolset = {"name": "x", "title": "X", "targets": {"planted": {}}}
-    (specs / "toolset.yaml").write_text(json.dumps(toolset))
 
     def run(render: RenderFunction, text: str) -> Any:
         target = Target(
@@ -225,8 +219,8 @@ def generate_with_target(
             lambda _: {"planted": target},
         )
         spec = {"name": "note", "summary": text, "parameters": {"type": "object"}}
-        (specs / "note.yaml").write_text(json.dumps(spec))
-        return generate(str(tmp_path))
+        specs = {"toolset": toolset, "note": spec}
+        return generate(str(write_toolset(tmp_path, "x", specs)))
 
     return run
 

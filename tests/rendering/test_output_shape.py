@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.project_files import write_toolset
 from toolcast.encoders import json_text
 from toolcast.pipeline import generate
 from toolcast.rendering.output_shape import (
@@ -30,12 +31,8 @@ def test_generate_with_a_defective_string_encoder_writes_no_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The unescaped text changes the keys of the JSON file, which is a finding."""
-    folder = tmp_path / "specs" / "x"
-    folder.mkdir(parents=True)
-    (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/x]\n")
-    targets = "targets: {registry: {}}\n"
-    (folder / "toolset.yaml").write_text(f"name: x\ntitle: X\n{targets}")
-    (folder / "tool.yaml").write_text(SPEC)
+    toolset = "name: x\ntitle: X\ntargets: {registry: {}}\n"
+    write_toolset(tmp_path, "x", {"toolset": toolset, "tool": SPEC})
     assert generate(str(tmp_path)).files
     monkeypatch.setattr(json_text, "_encode_string", lambda text: f'"{text}"')
     result = generate(str(tmp_path))

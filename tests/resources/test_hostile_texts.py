@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.project_files import write_toolset
 from toolcast.pipeline import generate
 
 TEXTS = [
@@ -22,7 +23,6 @@ TEXTS = [
 
 
 def generate_files(root: Path, text: str) -> dict[str, bytes]:
-    folder = root / "specs" / "x"
     specs = {
         "toolset": {"name": "x", "title": "X", "targets": {"mcp": {}, "registry": {}}},
         "note": {"name": "note", "summary": "x", "parameters": {"type": "object"}},
@@ -48,12 +48,9 @@ def generate_files(root: Path, text: str) -> dict[str, bytes]:
             "messages": [{"text": "{{a}}"}, {"role": "assistant", "text": "x"}],
         },
     }
-    for name, value in specs.items():
-        path = folder / f"{name}.yaml"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(value), "utf-8")
-    (folder / "page.txt").write_bytes(text.encode())
-    (root / "toolcast.yaml").write_text('{"version": 1, "toolsets": ["specs/x"]}')
+    # Escaped: YAML would fold an unescaped line separator.
+    write_toolset(root, "x", {name: json.dumps(spec) for name, spec in specs.items()})
+    (root / "specs/x/page.txt").write_bytes(text.encode())
     files = dict(generate(str(root)).files)
     assert files
     return files

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.project_files import write_files
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.definitions import DefinitionError
 from toolcast_runtime.resources.mcp_definitions import (
@@ -31,11 +31,8 @@ def make_package(tmp_path: Path) -> Make:
     """Return a function that writes and imports a package of definitions by file name."""
 
     def make(**files: Any) -> ModuleType:
-        (tmp_path / "__init__.py").touch()
-        (tmp_path / "notes.txt").touch()
-        for name, value in files.items():
-            text = value if isinstance(value, str) else json.dumps(value)
-            (tmp_path / f"{name}.json").write_text(text, "utf-8")
+        write_files(tmp_path, {"__init__.py": "", "notes.txt": ""})
+        write_files(tmp_path, {f"{name}.json": value for name, value in files.items()})
         spec = importlib.util.spec_from_file_location(
             "offers",
             tmp_path / "__init__.py",

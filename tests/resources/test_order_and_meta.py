@@ -10,13 +10,13 @@ import pytest
 
 from tests.conftest import Project
 from tests.program import toolcast
+from tests.project_files import write_toolset
 from toolcast_runtime import ToolError, text
 from toolcast_runtime.resources.mcp_definitions import _shape_prompt_result
 
-FILES = {
-    "toolcast.yaml": "version: 1\ntoolsets: [specs/shop]\n",
-    "specs/shop/toolset.yaml": "name: shop\ntitle: Shop\ntargets: {mcp: {}, registry: {}}\n",
-    "specs/shop/find.yaml": "name: find\nsummary: Find.\nparameters: {type: object}\n",
+SPECS = {
+    "toolset": "name: shop\ntitle: Shop\ntargets: {mcp: {}, registry: {}}\n",
+    "find": "name: find\nsummary: Find.\nparameters: {type: object}\n",
 }
 LISTING = """\
 import asyncio, json, sys
@@ -49,9 +49,7 @@ print(json.dumps([item.model_dump(by_alias=True, mode="json") for item in lists]
 def test_mcp_resource_and_prompt_lists_follow_the_order_key_and_contain_their_spec_meta(
     tmp_path: Path, orders: dict[str, int], names: list[str]
 ) -> None:
-    project = Project(tmp_path)
-    for path, content in FILES.items():
-        project.write(path, content)
+    project = Project(write_toolset(tmp_path, "shop", SPECS))
     for name in "abc":
         spec = f"name: {name}\nmeta: {{acme/key: [{name}]}}\n"
         if name in orders:

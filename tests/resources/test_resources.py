@@ -25,6 +25,7 @@ from tests.mcp.servers import (
     StdioServer,
     stdio_server,
 )
+from tests.project_files import write_toolset
 
 INVALID = -32602
 
@@ -335,16 +336,11 @@ def test_mcp_server_without_resources_does_not_import_the_modules_for_resources(
         unwanted = ("resources.mcp_definitions", "mcp.resources_and_prompts")
         print([name for name in sys.modules if name.endswith(unwanted)])
     """
-    root = project.parent / "plain"
-    folder = root / "specs" / "plain"
-    folder.mkdir(parents=True)
-    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/plain]\n")
-    (folder / "toolset.yaml").write_text(
-        "name: plain\ntitle: Plain\ntargets: {mcp: {}, registry: {}}\n"
-    )
-    (folder / "note.yaml").write_text(
-        "name: note\nsummary: A note.\nparameters: {type: object}\n"
-    )
+    specs = {
+        "toolset": "name: plain\ntitle: Plain\ntargets: {mcp: {}, registry: {}}\n",
+        "note": "name: note\nsummary: A note.\nparameters: {type: object}\n",
+    }
+    root = write_toolset(project.parent / "plain", "plain", specs)
     generate_project(root)
     process = subprocess.run(
         [sys.executable, "-c", program], cwd=root, capture_output=True, text=True

@@ -273,8 +273,8 @@ def test_json_in_an_mcp_text_block_above_the_result_budget_is_shortened_as_json(
 ):
     """External servers often return JSON as text, without structured content."""
     text = json.dumps({"items": TEN}, indent=2)
-    given = ToolResponse(text, content=[make_text_block(text), IMAGE])
-    response = shape_response(make_tool(characters=500), {}, given)
+    whole = ToolResponse(text, content=[make_text_block(text), IMAGE])
+    response = shape_response(make_tool(characters=500), {}, whole)
     expected = json.dumps({"items": TEN[:4]})
     assert response.result == expected
     assert response.content == [make_text_block(expected), IMAGE]

@@ -14,7 +14,6 @@ from types import SimpleNamespace
 from typing import Any, Literal
 
 import pytest
-import yaml
 from click.testing import CliRunner
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
@@ -22,6 +21,7 @@ from mcp.client.stdio import StdioServerParameters
 from tests.conftest import Project
 from tests.external.conftest import Open, odd_server
 from tests.mcp.servers import http_server
+from tests.project_files import write_files, write_toolset
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.core.definitions.tool import ResultForm
@@ -109,17 +109,13 @@ FEW = {"items": [{"id": 1, "title": "Note 1", "body": "Words of it. " * 9}], "to
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     root = tmp_path_factory.mktemp("results") / "project"
-    project_ = Project(root)
-    project_.write(
-        "toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\noutput: casting\n"
-    )
-    head = "name: toy\ntitle: Toy\nhandlers: handlers\n"
-    project_.write("specs/toy/toolset.yaml", head + TOOLSET)
+    specs: dict[str, Any] = {
+        "toolset": f"name: toy\ntitle: Toy\nhandlers: handlers\n{TOOLSET}"
+    }
     for name, spec in SPECS.items():
-        text = yaml.safe_dump({"name": name, **TOOL, **spec}, sort_keys=False)
-        project_.write(f"specs/toy/{name}.yaml", text)
-    project_.write("handlers/__init__.py", "")
-    project_.write("handlers/toy.py", HANDLERS)
+        specs[name] = {"name": name, **TOOL, **spec}
+    project_ = Project(write_toolset(root, "toy", specs, output="casting"))
+    write_files(root / "handlers", {"__init__.py": "", "toy.py": HANDLERS})
     project_.generate()
     return project_
 
@@ -186,9 +182,9 @@ def test_mypy_reports_an_unknown_field_in_a_generated_typed_call_field_selection
             await call(fields=["items.boddy"])
         """,
     )
-    words = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", mypy_cache]
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", mypy_cache]
     done = subprocess.run(
-        [*words, "casting/toy/tools", "caller.py"],
+        [*command, "casting/toy/tools", "caller.py"],
         cwd=project.root,
         capture_output=True,
         text=True,
@@ -240,8 +236,8 @@ def test_langchain_cli_and_llm_provider_answers_contain_the_shortened_result_not
     text = toy.langchain_tools.get_langchain_tool("list_notes").invoke({"offset": 5})
     value, note = text.split("\n\n")
     check_page(json.loads(value), note, 5)
-    words = ["list-notes", "--offset", "5", "--fields", "items.title"]
-    done = CliRunner().invoke(toy.cli.main, words)
+    arguments = ["list-notes", "--offset", "5", "--fields", "items.title"]
+    done = CliRunner().invoke(toy.cli.main, arguments)
     check_page(json.loads(done.stdout), done.stderr.strip(), 5)
     response = toy.registry.call_tool_sync("list_notes", {"offset": 5})
     for name in ("openai-chat", "gemini", "bedrock", "anthropic"):
@@ -275,9 +271,9 @@ def test_official_mcp_client_receives_results_in_their_declared_form_and_within_
         with http_server(project.root, "casting.toy") as server:
             results = asyncio.run(call_all_tools(server.url, mode))
     else:
-        words = ["-m", "casting.toy.mcp_server"]
+        arguments = ["-m", "casting.toy.mcp_server"]
         command = StdioServerParameters(
-            command=sys.executable, args=words, cwd=project.root
+            command=sys.executable, args=arguments, cwd=project.root
         )
         results = asyncio.run(call_all_tools(command, mode))
     notes, text, value, both, long = results
@@ -319,9 +315,9 @@ def test_verify_command_reports_a_selectable_result_field_that_differs_on_the_li
     command = f"{sys.executable} -m casting.toy.mcp_server"
     done = project.toolcast("verify", "--mcp-stdio", command)
     assert done.returncode == 0, done.stdout
-    project.edit("specs/toy/list_notes.yaml", "- items.body", "- items.id")
+    project.edit("specs/toy/list_notes.yaml", '"items.body"', '"items.id"')
     done = project.toolcast("verify", "--mcp-stdio", command)
-    project.edit("specs/toy/list_notes.yaml", "- items.id", "- items.body")
+    project.edit("specs/toy/list_notes.yaml", '"items.id"', '"items.body"')
     assert done.returncode == 1 and "items.id" in done.stdout
 
 
@@ -338,8 +334,8 @@ def test_call_command_prints_the_shortened_result_note_to_stderr(
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def make_text_block(words: str) -> dict[str, Any]:
-    return {"type": "text", "text": words}
+def make_text_block(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
 
 
 async def test_proxied_tool_result_is_reduced_to_the_selected_fields_and_its_budget(

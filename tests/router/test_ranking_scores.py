@@ -142,8 +142,8 @@ def test_lexical_router_splits_compounds_only_into_parts_with_at_least_three_cha
 
 
 def test_prefix_in_a_message_matches_at_most_50_lexical_router_terms() -> None:
-    words = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}q" for n in range(51)]
-    tools = [RoutedTool(word) for word in words]
+    terms = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}q" for n in range(51)]
+    tools = [RoutedTool(word) for word in terms]
     assert len(get_evidence(tools, "word")["word"]) == 50
 
 
@@ -174,9 +174,9 @@ def test_lexical_router_indexes_tool_parameters_down_to_four_levels() -> None:
 def test_lexical_router_uses_first_and_last_30_terms_if_a_message_has_over_60_terms(
     count: int, missing: int
 ) -> None:
-    words = [f"wort{n}x" for n in range(count)]
-    expected = words if not missing else words[:30] + words[-30:]
-    assert list(get_evidence([BELL], " ".join(words))) == expected
+    terms = [f"wort{n}x" for n in range(count)]
+    expected = terms if not missing else terms[:30] + terms[-30:]
+    assert list(get_evidence([BELL], " ".join(terms))) == expected
 
 
 def test_lexical_router_uses_first_and_last_10000_message_characters() -> None:
@@ -202,10 +202,10 @@ def test_lexical_router_selects_tools_for_a_greeting_above_200_characters() -> N
 
 def find_doubt(known: int, unknown: int, tools: int = 9) -> str:
     """Return the doubt about a message with known and unknown words."""
-    words = [f"wort{chr(97 + n)}" for n in range(known)]
+    terms = [f"wort{chr(97 + n)}" for n in range(known)]
     others = [f"zzz{chr(97 + n)}" for n in range(unknown)]
-    catalog = [RoutedTool(f"t{n}", " ".join(words)) for n in range(tools)]
-    return get_ranking(catalog).route(" ".join(others + words)).doubt
+    catalog = [RoutedTool(f"t{n}", " ".join(terms)) for n in range(tools)]
+    return get_ranking(catalog).route(" ".join(others + terms)).doubt
 
 
 @pytest.mark.parametrize(

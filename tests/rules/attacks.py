@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.project_files import write_files
 from toolcast.pipeline import generate
 from toolcast.rules.table import list_built_in_rules
 
@@ -32,16 +32,13 @@ def check_tools(
     """Write a workspace with these tools; return the tested rules with the files that they report."""
     folders = [f"specs/{name}" for name in toolsets]
     workspace = {"version": 1, "toolsets": folders, "targets": ["registry"]}
-    (root / "toolcast.yaml").write_text(json.dumps(workspace), "utf-8")
+    files: dict[str, Any] = {"toolcast.yaml": workspace}
     for name, tools in toolsets.items():
-        folder = root / "specs" / name
-        folder.mkdir(parents=True)
-        toolset = {"name": name, "title": name}
-        (folder / "toolset.yaml").write_text(json.dumps(toolset), "utf-8")
+        files[f"specs/{name}/toolset.yaml"] = {"name": name, "title": name}
         for tool in tools:
             spec = {"summary": "Adds.", "parameters": {"type": "object"}, **tool}
-            text = json.dumps(spec, ensure_ascii=False)
-            (folder / f"{tool['name']}.yaml").write_text(text, "utf-8")
+            files[f"specs/{name}/{tool['name']}.yaml"] = spec
+    write_files(root, files)
     return [
         (finding.rule, finding.location.file.rpartition("/")[2])
         for finding in generate(str(root)).findings

@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.corpus.imported import import_lists
+from tests.project_files import write_toolset
 from tests.rules.layout import list_findings
 from toolcast.findings import Finding, Severity
 from toolcast.model.loading import load_workspace
@@ -84,20 +85,14 @@ def test_unknown_tool_name_search_time_is_linear(tmp_path: Path) -> None:
     def measure(size: int) -> tuple[float, float]:
         """Return the processor seconds of loading and of checking tools of 1,000 words."""
         root = tmp_path / str(size)
-        folder = root / "specs/toy"
-        folder.mkdir(parents=True)
-        (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
-        (folder / "toolset.yaml").write_text(
-            "name: toy\ntitle: Toy\ntargets: {registry: {}}\n"
-        )
+        specs = {"toolset": "name: toy\ntitle: Toy\ntargets: {registry: {}}\n"}
         for number in range(size):
-            words = " ".join(
-                f"a_{word}" for word in range(1000 * number, 1000 * (number + 1))
+            names = (f"a_{n}" for n in range(1000 * number, 1000 * (number + 1)))
+            specs[f"a_tool_{number}"] = (
+                f"name: a_tool_{number}\nsummary: Does it all.\n"
+                f"description: {' '.join(names)}\nparameters: {{type: object}}\n"
             )
-            (folder / f"a_tool_{number}.yaml").write_text(
-                f"name: a_tool_{number}\nsummary: Does it all.\ndescription: {words}\n"
-                "parameters: {type: object}\n"
-            )
+        write_toolset(root, "toy", specs)
         start = time.process_time()
         workspace = load_workspace(str(root)).workspace
         loaded = time.process_time()

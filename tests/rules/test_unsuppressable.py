@@ -69,9 +69,9 @@ def test_check_rule_parts_have_the_same_suppressibility_and_page() -> None:
 Findings = list[tuple[str, str, int, str]]
 
 
-def run_check(root: Path, *words: str) -> tuple[Findings, int]:
+def run_check(root: Path, *arguments: str) -> tuple[Findings, int]:
     """Return the findings of a command (rule, file, line, message) and its exit code."""
-    done = toolcast(root, *words, "--format", "json")
+    done = toolcast(root, *arguments, "--format", "json")
     assert done.returncode in (0, 1), done.stderr
     findings = json.loads(done.stdout)["findings"]
     return [

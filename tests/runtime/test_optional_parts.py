@@ -289,10 +289,10 @@ from toolcast_runtime import Client
 sys.meta_path.insert(0, Breaks())
 tools = Package(Path({folder!r}), definition("ping")).load()
 registry = Registry(tools, clients={{"desk": Client("*"), "back": Client("*")}})
-given = {{"SHOP_PUBLIC_URL": "https://shop.example", "SHOP_OAUTH_ISSUER": "http://127.0.0.1:9"}}
+environment = {{"SHOP_PUBLIC_URL": "https://shop.example", "SHOP_OAUTH_ISSUER": "http://127.0.0.1:9"}}
 
 async def serve():
-    async with run_shop(registry, given) as server:
+    async with run_shop(registry, environment) as server:
         print((await server.request(None)).status_code, (await server.request("x")).status_code)
 
 asyncio.run(serve())

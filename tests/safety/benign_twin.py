@@ -13,6 +13,7 @@ from unittest.mock import ANY
 from zlib import crc32
 
 from tests.package.conftest import PYPROJECT
+from tests.project_files import write_files, write_toolset
 from tests.repository import EXTENSIONS
 from toolcast.findings import Severity
 from toolcast.pipeline import generate
@@ -27,14 +28,8 @@ _TOOLSET_TEXTS = ("title", "version", "instructions")
 
 def write_project(root: Path, specs: Specs) -> None:
     """Write a workspace with JSON as YAML, so that all strings stay exact."""
-    folder = root / "specs" / "x"
-    folder.mkdir(parents=True, exist_ok=True)
-    workspace = {"version": 1, "toolsets": ["specs/x"], "extensions": list(EXTENSIONS)}
-    (root / "toolcast.yaml").write_text(json.dumps(workspace), "utf-8")
-    (root / "pyproject.toml").write_text(PYPROJECT, "utf-8")
-    for name, value in specs.items():
-        text = json.dumps(value, ensure_ascii=False)
-        (folder / f"{name}.yaml").write_text(text, "utf-8")
+    write_toolset(root, "x", specs, extensions=list(EXTENSIONS))
+    write_files(root, {"pyproject.toml": PYPROJECT})
 
 
 def make_twin(specs: Specs) -> Specs:

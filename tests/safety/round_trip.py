@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.forked import ForkServer
 from tests.package.conftest import PYPROJECT
+from tests.project_files import write_files, write_toolset
 from tests.repository import EXTENSIONS
 from toolcast.pipeline import generate
 
@@ -80,23 +81,14 @@ def assert_round_trip(
     root: Path, specs: Mapping[str, Any], programs: ForkServer
 ) -> None:
     """Generate from a toolset of JSON specs and compare the imported package with it."""
-    folder = root / "specs" / "x"
-    folder.mkdir(parents=True)
-    workspace = {"toolsets": ["specs/x"], "extensions": list(EXTENSIONS)}
-    (root / "toolcast.yaml").write_text(json.dumps({"version": 1, **workspace}))
-    (root / "pyproject.toml").write_text(PYPROJECT)
-    for name, spec in specs.items():
-        # YAML 1.1 reads a plain U+0085 as a line break and folds it into a space.
-        text = encode_json(spec).replace("\x85", "\\u0085")
-        (folder / f"{name}.yaml").write_text(text, "utf-8")
+    # YAML 1.1 reads a plain U+0085 as a line break and folds it into a space.
+    texts = {k: encode_json(v).replace("\x85", "\\u0085") for k, v in specs.items()}
+    write_toolset(root, "x", texts, extensions=list(EXTENSIONS))
+    write_files(root, {"pyproject.toml": PYPROJECT, "show.py": PRINT_PACKAGE})
     generated = generate(str(root))
     problems = [f"{f.location.file} {f.rule} {f.message}" for f in generated.findings]
     assert generated.files, problems
-    for path, data in generated.files.items():
-        target = root / "generated" / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
-    (root / "show.py").write_text(PRINT_PACKAGE)
+    write_files(root / "generated", generated.files)
     run = programs.run(root, "show")
     assert run.returncode == 0, run.stderr
     package = json.loads(run.stdout)

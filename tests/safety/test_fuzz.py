@@ -20,15 +20,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.package.conftest import PYPROJECT
+from tests.project_files import write_files, write_toolset
 from tests.repository import EXTENSIONS
 from toolcast.findings import has_errors
 from toolcast.pipeline import GenerationResult, generate
 from toolcast.targets.table import list_target_names
 
 ROOT = Path(__file__).parents[2]
-WORKSPACE = json.dumps(
-    {"version": 1, "toolsets": ["specs/x"], "extensions": list(EXTENSIONS)}
-)
 # CPU time, which does not depend on the load of the machine; a run needs less than 1 s.
 MAX_CPU_SECONDS = 10
 
@@ -94,16 +92,17 @@ def write_project(root: Path, toolset: Any, tools: list[Any]) -> None:
     """Write a project with a toolset and tools, without the files of a previous one."""
     folder = root / "specs" / "x"
     folder.mkdir(parents=True, exist_ok=True)
-    (root / "toolcast.yaml").write_text(WORKSPACE, "utf-8")
-    (root / "pyproject.toml").write_text(PYPROJECT, "utf-8")
     for old in folder.iterdir():
         old.unlink()
+    specs = {}
     for name, value in [("toolset", toolset), *enumerate(tools)]:
         stem = value.get("name") if isinstance(value, dict) else None
         if name == "toolset" or not isinstance(stem, str) or not stem.isidentifier():
             stem = str(name)
         # JSON escapes are YAML escapes: surrogates reach the reader, which rejects them.
-        (folder / f"{stem[:100]}.yaml").write_text(json.dumps(value), "utf-8")
+        specs[stem[:100]] = json.dumps(value)
+    write_toolset(root, "x", specs, extensions=list(EXTENSIONS))
+    write_files(root, {"pyproject.toml": PYPROJECT})
 
 
 def run_generate(root: Path) -> GenerationResult:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.project_files import write_files
+
 AUDITED_RUN = """
 import json, os, sys
 
@@ -64,10 +66,7 @@ def project(tmp_path: Path) -> Path:
         "trap/__init__.py": TRAP_MODULE,
         "trap/run.py": f"{TRAP_MODULE}\ndef run(a: str = '') -> str: ...\n",
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
-    return tmp_path
+    return write_files(tmp_path, files)
 
 
 def run_audited(

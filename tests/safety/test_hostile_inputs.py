@@ -19,6 +19,7 @@ from typing import Any
 import black
 import pytest
 
+from tests.project_files import write_files
 from toolcast.parsing.yaml_reader import read_yaml
 
 CORPUS = Path(__file__).parents[1] / "hostile"
@@ -127,9 +128,8 @@ def combined_project(
     for case in ACCEPTED:
         copy_case(case, root / case)
     folders = [f"{case}/specs/x" for case in ACCEPTED]
-    workspace = json.dumps({"version": 1, "toolsets": folders})
-    (root / "toolcast.yaml").write_text(workspace, "utf-8")
-    (root / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    workspace = {"version": 1, "toolsets": folders}
+    write_files(root, {"toolcast.yaml": workspace, "pytest.ini": "[pytest]\n"})
     shutil.copytree(root / ACCEPTED[0] / "handlers_of_row", root / "handlers_of_row")
     outcome = generate(root)
     assert outcome.code == 0, outcome.output

@@ -82,8 +82,8 @@ def test_generated_tests_and_verify_pass_for_a_server_with_search(
     )
     result = toolcast(project.root, "verify", "--mcp-stdio", line)
     assert result.returncode == 1
-    for words in ("3 tools: the tool is missing", "tool/added", "call_found_tool"):
-        assert words in result.stdout
+    for text in ("3 tools: the tool is missing", "tool/added", "call_found_tool"):
+        assert text in result.stdout
 
 
 def test_search_hints_option_writes_hints_to_tool_definition_meta(

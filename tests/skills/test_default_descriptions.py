@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.project_files import write_toolset
 from toolcast.analysis.skill_texts import build_front_matter, render_guidance
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Toolset
@@ -15,14 +15,13 @@ LONG = "Word " * 300
 
 
 def load_toolset(folder: Path, **fields: object) -> Toolset:
-    specs = folder / "specs" / "notes"
-    specs.mkdir(parents=True)
-    (folder / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/notes]\n")
     settings = {"name": "notes", "title": "Notes", "targets": {"skills": {}}, **fields}
-    (specs / "toolset.yaml").write_text(yaml.safe_dump(settings))
+    specs: dict[str, object] = {"toolset": settings}
     for name, summary in (("add", "Adds a note."), ("find", "Finds some ...")):
-        tool = f"name: {name}\nsummary: {summary}\nparameters: {{type: object}}\n"
-        (specs / f"{name}.yaml").write_text(tool)
+        specs[name] = (
+            f"name: {name}\nsummary: {summary}\nparameters: {{type: object}}\n"
+        )
+    write_toolset(folder, "notes", specs)
     loaded = load_workspace(str(folder))
     assert loaded.workspace is not None, loaded.findings
     return loaded.workspace.toolsets[0]

@@ -19,6 +19,7 @@ from tests.mcp.servers import (
     http_server,
     stdio_server,
 )
+from tests.project_files import write_toolset
 from tests.skills.readers import parse_front_matter
 from toolcast.mcp_client.declared_servers import build_declared_listing
 from toolcast.mcp_client.server_listing import ServerListing
@@ -238,15 +239,11 @@ def test_handshake_version_mcp_clients_read_skills_as_resources(
 def test_mcp_server_without_skills_has_no_skills_extension_or_methods(
     tmp_path: Path,
 ) -> None:
-    folder = tmp_path / "specs" / "plain"
-    folder.mkdir(parents=True)
-    (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/plain]\n")
-    (folder / "toolset.yaml").write_text(
-        "name: plain\ntitle: Plain\ntargets: {registry: {}, mcp: {}}\n"
-    )
-    (folder / "tool.yaml").write_text(
-        "name: tool\nsummary: Do it.\nparameters: {type: object}\n"
-    )
+    specs = {
+        "toolset": "name: plain\ntitle: Plain\ntargets: {registry: {}, mcp: {}}\n",
+        "tool": "name: tool\nsummary: Do it.\nparameters: {type: object}\n",
+    }
+    write_toolset(tmp_path, "plain", specs)
     generate_project(tmp_path)
     with stdio_server(tmp_path, "generated.plain") as server:
         capabilities = server.request("server/discover")["result"]["capabilities"]

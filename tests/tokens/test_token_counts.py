@@ -81,9 +81,9 @@ def test_tokens_are_counted_with_a_vocabulary_file(
 ) -> None:
     """Use a test vocabulary with every byte and three words."""
     pytest.importorskip("tiktoken")
-    words = [bytes([byte]) for byte in range(256)]
-    words += [b"no", b"te", b"note"]
-    lines = (b"%s %d\n" % (base64.b64encode(w), n) for n, w in enumerate(words))
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [b"no", b"te", b"note"]
+    lines = (b"%s %d\n" % (base64.b64encode(w), n) for n, w in enumerate(tokens))
     data = b"".join(lines)
     encoding = ENCODINGS["o200k_base"]._replace(digest=hashlib.sha256(data).hexdigest())
     monkeypatch.setitem(token_costs.ENCODINGS, "o200k_base", encoding)

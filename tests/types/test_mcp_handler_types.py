@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.program import toolcast
+from tests.project_files import write_toolset
 
 HANDLERS = """\
 from __future__ import annotations
@@ -78,9 +79,7 @@ dependencies: {db: handlers.notes:Database}
 
 @pytest.mark.slow
 def test_mypy_names_each_mismatched_handler(tmp_path: Path, mypy_cache: str) -> None:
-    project = Project(tmp_path)
-    project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/notes]\n")
-    project.write("specs/notes/toolset.yaml", TOOLSET)
+    project = Project(write_toolset(tmp_path, "notes", {"toolset": TOOLSET}))
     project.write("handlers/__init__.py", "")
     project.write("handlers/notes.py", HANDLERS)
     for name in (*MATCHING, *MISMATCHED, "needs_part"):

@@ -10,6 +10,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from tests.mcp.projects import generate_project
+from tests.project_files import write_toolset
 from tests.types.test_schema_types import load_module
 from toolcast_runtime.core.validation.compiled import compile_schema
 from toolcast_runtime.values.annotated_types import class_name
@@ -63,18 +64,12 @@ formats_in_two_combinations:
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the generated types of all cases."""
-    root = tmp_path_factory.mktemp("given")
-    specs = root / "specs" / "toy"
-    specs.mkdir(parents=True)
-    (root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
-    (specs / "toolset.yaml").write_text(
-        "name: toy\ntitle: Toy\nhandlers: handlers\nvalues: python\ntargets: {registry: {}}\n"
-    )
+    toolset = "name: toy\ntitle: Toy\nhandlers: handlers\nvalues: python\n"
+    specs: dict[str, Any] = {"toolset": f"{toolset}targets: {{registry: {{}}}}\n"}
     for name in CASES:
         spec = {"name": name, "summary": "Try.", "handler": f"handlers.toy:{name}"}
-        (specs / f"{name}.yaml").write_text(
-            yaml.safe_dump({**spec, "parameters": _get_schema(name)}, sort_keys=False)
-        )
+        specs[name] = {**spec, "parameters": _get_schema(name)}
+    root = write_toolset(tmp_path_factory.mktemp("values"), "toy", specs)
     generate_project(root)
     return root / "generated/toy/tools"
 

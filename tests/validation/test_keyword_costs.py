@@ -120,9 +120,9 @@ def test_schema_validator_passes_backtrack_and_size_limits_to_the_regex_engine(
     calls: list[Any] = []
     options = jsonschema_rs.FancyRegexOptions
 
-    def record_options(**given: Any) -> Any:
-        calls.append(given)
-        return options(**given)
+    def record_options(**arguments: Any) -> Any:
+        calls.append(arguments)
+        return options(**arguments)
 
     monkeypatch.setattr(jsonschema_rs, "FancyRegexOptions", record_options)
     assert build_validator({"pattern": "^a"}).is_valid("ab")

@@ -197,7 +197,7 @@ def list_child_processes(pid: int) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (["--toolset", "tay"], "help: use `toy`"),
         (["--client", "x"], "no client of the toolset toy"),
@@ -205,12 +205,12 @@ def list_child_processes(pid: int) -> list[str]:
     ],
 )
 def test_invalid_options_are_refused_with_help(
-    make_project: Callable[..., Any], words: list[str], error: str
+    make_project: Callable[..., Any], arguments: list[str], error: str
 ) -> None:
     project = make_project({"ping": PING}, toolset="targets: {mcp: {}, registry: {}}\n")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        process = project.toolcast("dev", *(w.format(taken=port) for w in words))
+        process = project.toolcast("dev", *(w.format(taken=port) for w in arguments))
     assert (process.returncode, process.stdout) == (2, "")
     assert error in process.stderr
 

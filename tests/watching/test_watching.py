@@ -23,18 +23,18 @@ PING = "summary: Answer at once.\nparameters: {type: object}\ncli: {keyword: pin
 class Watcher:
     """A process of `toolcast generate --watch` and its output."""
 
-    def __init__(self, root: Path, *words: str) -> None:
+    def __init__(self, root: Path, *options: str) -> None:
         self._log = root.parent / "watch.log"
         self._at = 0
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "toolcast", "generate", "--watch", *words],
+                [sys.executable, "-m", "toolcast", "generate", "--watch", *options],
                 cwd=root,
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
 
-    def wait_for_block(self, *words: str) -> str:
+    def wait_for_block(self, *expected: str) -> str:
         """Wait for the next block of output; assert that it contains each text, and return it."""
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
@@ -42,11 +42,11 @@ class Watcher:
             block, blank, _ = text.partition("\n\n")
             if blank:
                 self._at += len(block) + len(blank)
-                assert all(word in block for word in words), block
+                assert all(word in block for word in expected), block
                 return block
             assert self.process.poll() is None, text
             time.sleep(0.02)
-        raise AssertionError(f"no block with {words}")
+        raise AssertionError(f"no block with {expected}")
 
     def read_output(self) -> str:
         """Return the output since the last block."""
@@ -59,8 +59,8 @@ class Watcher:
 
 
 @contextmanager
-def watch(root: Path, *words: str) -> Iterator[Watcher]:
-    watcher = Watcher(root, *words)
+def watch(root: Path, *options: str) -> Iterator[Watcher]:
+    watcher = Watcher(root, *options)
     try:
         yield watcher
     finally:

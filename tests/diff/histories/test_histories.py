@@ -58,9 +58,9 @@ def test_toolcast_diff_between_two_server_releases_reports_every_changelog_entry
     expected = [message for entry in changelog["said"] for message in entry["shown"]]
     assert expected
     for text in [*expected, *changelog["more"]]:
-        tool, colon, words = text.partition(": ")
+        tool, colon, detail = text.partition(": ")
         assert any(
-            (not colon or line.startswith(f"{tool}: ")) and (words or text) in line
+            (not colon or line.startswith(f"{tool}: ")) and (detail or text) in line
             for line in lines
         ), f"{text!r} is not in\n" + "\n".join(lines)
     effects = [effect.message for effect in comparison.effects]

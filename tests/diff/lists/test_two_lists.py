@@ -44,16 +44,16 @@ def write(file: Path, *tools: Any, **members: Any) -> None:
     file.write_text(json.dumps({"tools": tools, **members}), encoding="utf-8")
 
 
-def compare(folder: Path, *words: str) -> dict[str, Any]:
+def compare(folder: Path, *args: str) -> dict[str, Any]:
     """Return the JSON report of a comparison."""
-    done = toolcast(folder, "diff", *words, "--format", "json")
+    done = toolcast(folder, "diff", *args, "--format", "json")
     assert done.returncode in (0, 1), done.stderr
     return validate_json(done.stdout, "diff")
 
 
-def get_rules(folder: Path, *words: str) -> list[tuple[str, str]]:
+def get_rules(folder: Path, *args: str) -> list[tuple[str, str]]:
     """Return the tool and the rule id of each reported change."""
-    return [(item["tool"], item["rule"]) for item in compare(folder, *words)["changes"]]
+    return [(item["tool"], item["rule"]) for item in compare(folder, *args)["changes"]]
 
 
 REMOVED = [("send", "parameter/property-removed")]
@@ -275,7 +275,7 @@ def test_toolcast_diff_reports_errors_in_both_tool_lists_together(folder: Path) 
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("args", "message"),
     [
         (["old.json"], "expected two tool lists"),
         (["old.json", "new.json", "old.json"], "expected two tool lists"),
@@ -290,9 +290,9 @@ def test_toolcast_diff_reports_errors_in_both_tool_lists_together(folder: Path) 
     ],
 )
 def test_toolcast_tool_list_diff_with_invalid_arguments_exits_with_2(
-    folder: Path, words: list[str], message: str
+    folder: Path, args: list[str], message: str
 ) -> None:
-    done = toolcast(folder, "diff", *words)
+    done = toolcast(folder, "diff", *args)
     assert done.returncode == 2
     assert message in done.stderr
 
@@ -300,35 +300,35 @@ def test_toolcast_tool_list_diff_with_invalid_arguments_exits_with_2(
 def test_diff_accept_file_option_reads_and_writes_acceptances(folder: Path) -> None:
     """Acceptances are entries for changes that do not fail `toolcast diff`."""
     [change] = compare(folder, "old.json", "new.json")["changes"]
-    words = ("old.json", "new.json", "--accept-file", "ours.yaml")
+    args = ("old.json", "new.json", "--accept-file", "ours.yaml")
     accept = ("--accept", change["fingerprint"], "--reason", "Nobody copies.")
-    done = toolcast(folder, "diff", *words, *accept)
+    done = toolcast(folder, "diff", *args, *accept)
     assert done.returncode == 0, done.stderr
     assert "ours.yaml: 1 change accepted" in done.stderr
     assert "accepted: Nobody copies." in done.stdout
     # The fingerprint does not depend on the source of the lists.
     (folder / "elsewhere.json").write_bytes((folder / "new.json").read_bytes())
-    words = ("old.json", "elsewhere.json", "--accept-file", "ours.yaml")
-    assert toolcast(folder, "diff", *words).returncode == 0
+    args = ("old.json", "elsewhere.json", "--accept-file", "ours.yaml")
+    assert toolcast(folder, "diff", *args).returncode == 0
     (folder / "ours.yaml").write_text("version: 1\nacept: []\n")
-    done = toolcast(folder, "diff", *words)
+    done = toolcast(folder, "diff", *args)
     assert done.returncode == 2 and "ours.yaml:2:1" in done.stderr
 
 
 def test_diff_messages_on_the_accept_file_contain_its_path(folder: Path) -> None:
     (folder / "ours").mkdir()
     file = folder / "ours" / "list.yaml"
-    words = ("old.json", "new.json", "--accept-file", "ours/list.yaml")
+    args = ("old.json", "new.json", "--accept-file", "ours/list.yaml")
     file.write_text("version: 1\nacept: []\n")
-    done = toolcast(folder, "diff", *words)
+    done = toolcast(folder, "diff", *args)
     assert done.returncode == 2 and "ours/list.yaml:2:1: " in done.stderr
     file.write_text(
         "version: 1\naccept:\n  - {fingerprint: '0123456789ab', reason: Why.}\n"
     )
-    [finding] = compare(folder, *words)["findings"]
+    [finding] = compare(folder, *args)["findings"]
     assert (finding["file"], finding["line"]) == ("ours/list.yaml", 3)
-    accept = ("--accept", compare(folder, *words)["changes"][0]["fingerprint"])
-    done = toolcast(folder, "diff", *words, *accept, "--reason", "Nobody copies.")
+    accept = ("--accept", compare(folder, *args)["changes"][0]["fingerprint"])
+    done = toolcast(folder, "diff", *args, *accept, "--reason", "Nobody copies.")
     assert "ours/list.yaml: 1 change accepted" in done.stderr
 
 

@@ -138,10 +138,10 @@ def test_toolcast_diff_compares_any_two_tool_lists_and_reports_every_difference(
         folder = Path(name)
         for file, tools in (("old.json", old), ("new.json", new)):
             (folder / file).write_text(json.dumps({"tools": tools}), encoding="utf-8")
-        words = ("diff", "old.json", "new.json", "--format", format_)
-        done = toolcast(folder, *words)
+        arguments = ("diff", "old.json", "new.json", "--format", format_)
+        done = toolcast(folder, *arguments)
         assert done.returncode in (0, 1), done.stderr
-        report = toolcast(folder, *words[:3], "--format", "json")
+        report = toolcast(folder, *arguments[:3], "--format", "json")
         changes = json.loads(report.stdout)["changes"]
         assert changes or normalize_tools(old) == normalize_tools(new)
         same = toolcast(folder, "diff", "old.json", "old.json")

@@ -78,8 +78,8 @@ def project(make_project: MakeProject, tmp_path: Path) -> Any:
     return new
 
 
-def diff(project: Any, *words: str) -> Any:
-    return toolcast(project.root, "diff", "--against", "../old", *words)
+def diff(project: Any, *options: str) -> Any:
+    return toolcast(project.root, "diff", "--against", "../old", *options)
 
 
 @pytest.mark.parametrize(

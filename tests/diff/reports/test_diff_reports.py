@@ -27,9 +27,9 @@ each_case = pytest.mark.parametrize(
 )
 
 
-def run_diff(case: Path, *words: str) -> tuple[int, str]:
+def run_diff(case: Path, *options: str) -> tuple[int, str]:
     """Return the exit code of `toolcast diff`, and its output without Toolcast's version."""
-    done = toolcast(case, "diff", "--project", "after", "--against", "before", *words)
+    done = toolcast(case, "diff", "--project", "after", "--against", "before", *options)
     assert done.stderr == ""
     return done.returncode, done.stdout.replace(f'"{__version__}"', '"VERSION"')
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from examples.molecule import config, user
+from tests.project_files import write_files
 from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
@@ -77,12 +77,8 @@ def write_plugin(root: Path, **changes: Any) -> Path:
     """Write a plugin with one skill to a folder; `changes` override its manifest."""
     skill = {"id": "sing", "name": "Sing", "description": "Sings a song."}
     manifest = {"name": "choir", "version": "1.0.0", "skills": [skill]} | changes
-    document = root / "choir" / "skills" / "sing" / "SKILL.md"
-    document.parent.mkdir(parents=True, exist_ok=True)
-    document.write_text("# Sing\n", encoding="utf-8")
-    file = root / "choir" / "plugin.json"
-    file.write_text(json.dumps(manifest), encoding="utf-8")
-    return root / "choir"
+    files = {"skills/sing/SKILL.md": "# Sing\n", "plugin.json": manifest}
+    return write_files(root / "choir", files)
 
 
 @pytest.fixture

@@ -39,6 +39,6 @@ def export_visits(*, first: date, last: date, db: Engine) -> ToolResponse:
         time.sleep(float(os.environ.get("CLINIC_PACE", "0")))
         call.progress(done, len(days), day.isoformat())
     table = "\n".join(lines) + "\n"
-    said = text(f"{len(lines) - 1} visits of {len(days)} days.")
+    message = text(f"{len(lines) - 1} visits of {len(days)} days.")
     name = f"visits-{first}-{last}.csv"
-    return ToolResponse(content=[said, link(name, content=table)])
+    return ToolResponse(content=[message, link(name, content=table)])

@@ -23,8 +23,8 @@ def upload_scan(
         patient = known_patient(connection, patient_id)
         row = insert(SCANS).values(patient_id=patient_id, name=name, data=data)
         number = connection.scalar(row.returning(SCANS.c.id))
-    said = text(f"Picture {number} of {patient}: {name}, {len(data)} bytes.")
-    return ToolResponse(content=[said, image(data, "image/png")])
+    message = text(f"Picture {number} of {patient}: {name}, {len(data)} bytes.")
+    return ToolResponse(content=[message, image(data, "image/png")])
 
 
 def list_scans(*, patient_id: UUID, db: Engine) -> list[dict[str, object]]:
