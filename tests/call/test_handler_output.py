@@ -138,14 +138,11 @@ def test_toolcast_command_in_a_removed_working_directory_exits_with_2(
 ) -> None:
     folder = tmp_path / "removed"
     folder.mkdir()
-    # Python 3.13 cannot load codecs if `sys.path` has a removed folder. An installed program has
-    # its own folder in `sys.path`, not the working directory.
-    program = (
-        "import os, sys; sys.path.remove(''); os.rmdir(os.getcwd());"
-        "from toolcast.commands.main import main; main()"
-    )
+    program = "import os; os.rmdir(os.getcwd()); from toolcast.commands.main import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
+        # Like an installed program, without the working directory in `sys.path`: Python 3.13
+        # loads no codecs while a folder of it is missing.
+        [sys.executable, "-P", "-c", program, *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
