@@ -191,7 +191,7 @@ def _render_extension_page(name: str, distribution: str) -> str:
         parts += [f"## {title}\n", *build_field_table({"properties": properties}), ""]
     parts.append("## Commands\n")
     for _, command in load_contributions((name,), COMMANDS):
-        parts += _group_of_commands(command, name)
+        parts += _render_command_group(command, name)
     known = {rule.id for rule in list_built_in_rules()}
     parts.append("## Rules\n\n`toolcast explain RULE` prints an example and its fix.\n")
     added = [
@@ -213,7 +213,7 @@ def _change_grades(rule: ChangeRule) -> str:
     return f"* `{rule.id}`: {', '.join(unsafe) or 'safe'}"
 
 
-def _group_of_commands(command: click.Command, name: str) -> Iterator[str]:
+def _render_command_group(command: click.Command, name: str) -> Iterator[str]:
     """Yield the help of a group's commands; options that most of them have appear once."""
     parent = _context(command, name, _context(toolcast, "toolcast"))
     yield f"### {parent.command_path}\n\n{_help(parent)}"

@@ -139,13 +139,13 @@ def wrong_in_depth(
     raise NotImplementedError  # error: Argument "price" to "wrong_in_depth"
 
 
-def array_of_enums(
+def build_enum_array(
     *,
     customer: str,
     states: Sequence[Literal["open"]] = (),
     price: Price | None = None,
 ) -> Orders:
-    raise NotImplementedError  # error: Argument "states" to "array_of_enums"
+    raise NotImplementedError  # error: Argument "states" to "build_enum_array"
 
 
 def one_typed(arguments: Given) -> Orders:

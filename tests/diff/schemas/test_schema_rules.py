@@ -31,7 +31,7 @@ def get_opposite(name: str) -> str:
     return RULES["parameters", name].opposite.partition("/")[2]
 
 
-def test_diff_schema_change_rules_are_pairs_of_opposites_with_equal_keywords() -> None:
+def test_diff_schema_change_rules_are_opposite_pairs_with_equal_keywords() -> None:
     for (field, name), rule in RULES.items():
         family = {"parameters": "parameter", "returns": "result"}[field]
         assert rule.id == f"{family}/{name}"
