@@ -104,38 +104,34 @@ def test_functions_registered_by_an_sdk_server_factory_become_handlers(
 
 
 @pytest.mark.parametrize(
-    ("assignment", "parameters"),
+    ("parameters", "statement", "assignment"),
     [
-        ("mcp = create_server('EUR')", "currency"),
-        ("mcp = create_server('EUR')", "currency='USD'"),
-        ("mcp = create_server()\nmcp.add_tool(print)", ""),
-        ("LIST = [create_server()]\nmcp = LIST[0]", ""),
-        ("COUNT = []\nmcp = create_server()", "*, n=lambda: COUNT.append(1)"),
+        ("currency", "", "mcp = create_server('EUR')"),
+        ("currency='USD'", "", "mcp = create_server('EUR')"),
+        ("", "", "mcp = create_server()\nmcp.add_tool(print)"),
+        ("", "", "SERVERS = [create_server()]\nmcp = SERVERS[0]"),
+        ("", "CALLS.append(1); assert len(CALLS) == 1", "mcp = create_server()"),
     ],
 )
 @pytest.mark.slow
-def test_sdk_server_that_a_call_without_arguments_does_not_rebuild_has_stubs(
-    tmp_path: Path, assignment: str, parameters: str
+def test_tool_is_a_stub_if_calling_the_sdk_server_factory_again_gives_another_server(
+    tmp_path: Path, parameters: str, statement: str, assignment: str
 ) -> None:
-    factory = (
+    text = (
         "from mcp.server.mcpserver import MCPServer\n\n"
+        "CALLS = []\n\n"
         f"def create_server({parameters}) -> MCPServer:\n"
+        f"    {statement}\n"
         "    server = MCPServer('Depot')\n"
         "    @server.tool()\n"
         "    def price(item: str) -> str:\n"
         "        return item\n"
-        "    return server\n"
+        "    return server\n\n"
+        f"{assignment}\n"
     )
-    if "COUNT" in assignment:
-        # The second call fails.
-        factory = factory.replace(
-            "    return server", "    assert not COUNT and not n()\n    return server"
-        )
-    (tmp_path / "depot.py").write_text(f"{factory}\n{assignment}\n", "utf-8")
+    (tmp_path / "depot.py").write_text(text, "utf-8")
     output = run_import(tmp_path, "--python", "depot", "--toolset", "shop")
-    shown = parameters.replace("'USD'", "...").replace(
-        "*, n=lambda: COUNT.append(1)", "n=..."
-    )
+    shown = parameters.replace("'USD'", "...")
     assert f"tool `price` is a stub: `create_server({shown})` registers it" in output
     run_toolcast(tmp_path, "generate")
     run_toolcast(tmp_path, "check")

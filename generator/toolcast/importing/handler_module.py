@@ -317,7 +317,7 @@ class _ModuleWriter:
 
     @property
     def _has_server(self) -> bool:
-        """Whether `SERVER` is the server: FastMCP lists functions, `build_server` records them."""
+        """Whether `SERVER` in the module is the server itself, not a `Recorder`."""
         server = self._server
         return server is not None and (server.library == "fastmcp" or server.is_factory)
 
@@ -391,7 +391,7 @@ class _ModuleWriter:
             self._reasons[key] = _IS_METHOD if is_method else _IS_UNKNOWN
         elif function.outer_parameters is None:
             self._reasons[key] = f"`{function.outer}` is not a plain function"
-        elif not function.is_register:
+        elif not function.is_register_function:
             names = ", ".join(function.outer_parameters)
             self._reasons[key] = (
                 f"`{function.outer}({names})` registers it, and must have the server as"

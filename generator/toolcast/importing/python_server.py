@@ -35,7 +35,7 @@ class ServerFunction(NamedTuple):
         outer: the function at module level in which a nested one is defined.
         outer_parameters: its parameters, as `name=...` with a default; None if it is not a
             plain function of the module.
-        is_register: whether the outer function has one parameter, the server.
+        is_register_function: whether the outer function has one parameter, the server.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class ServerFunction(NamedTuple):
     file: str = ""
     outer: str = ""
     outer_parameters: Sequence[str] | None = None
-    is_register: bool = False
+    is_register_function: bool = False
 
 
 class PythonServer(NamedTuple):

@@ -311,22 +311,21 @@ def _locate(function: Any) -> dict[str, Any]:
     register: Callable[..., Any] | None = getattr(module, outer, None)
     if not inspect.isfunction(register) or inspect.iscoroutinefunction(register):
         return place
-    names = {
-        name: name if parameter.default is parameter.empty else f"{name}=..."
-        for name, parameter in inspect.signature(register).parameters.items()
-    }
-    # A parameter with a default is not the server: the function creates it.
-    is_register = [*names] == [*names.values()] and len(names) == 1
-    is_register = is_register and all(_is_used_as_server(register, n) for n in names)
+    parameters = inspect.signature(register).parameters.values()
+    required = _list_required(register)
     return {
         **place,
-        "outer_parameters": [*names.values()],
-        "is_register": is_register,
+        "outer_parameters": [
+            p.name if p.default is p.empty else f"{p.name}=..." for p in parameters
+        ],
+        # A function whose parameter has a default creates the server itself.
+        "is_register_function": len(parameters) == len(required) == 1
+        and _is_used_as_server(register, required[0]),
     }
 
 
 def _is_used_as_server(function: Any, parameter: str) -> bool:
-    """Return whether a function registers something on its parameter, or gives it a name."""
+    """Return whether a function registers something on a parameter, or assigns it to a name."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, SyntaxError):
