@@ -70,7 +70,9 @@ def test_mcp_content_block_check_lists_each_problem_with_its_block(
         assert found == [f"block 2: {problem}" for problem in problems]
 
 
-@pytest.mark.parametrize("name", ["012", "12", "0", "00", "a/b", "~1", "\u0661"])
+@pytest.mark.parametrize(
+    "name", ["012", "12", "0", "00", "+1", "+01", "+", "a/b", "~1", "\u0661"]
+)
 def test_mcp_tool_check_reports_a_boolean_schema_propertys_path(
     name: str,
 ) -> None:

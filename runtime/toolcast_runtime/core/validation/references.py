@@ -339,7 +339,7 @@ def resolve_pointer(base: Any, pointer: str) -> tuple[str | int, ...] | None:
 def restore_names(value: Any, path: Iterable[str | int]) -> tuple[str | int, ...]:
     """Return a path of a jsonschema-rs error with the names of properties as strings.
 
-    jsonschema-rs returns a name of digits as a number: `012` as 12.
+    jsonschema-rs returns a name of digits as a number: `012` and `+12` as 12.
 
     Args:
         value: the value that contains the path.
@@ -360,8 +360,12 @@ def _find_name(value: Mapping[str, Any], step: str | int) -> str:
     name = str(step)
     if name in value or isinstance(step, str):
         return name
-    same = (key for key in value if key.lstrip("0") == name.lstrip("0"))
-    return next(filter(str.isdecimal, same), name)
+    for key in value:
+        digits = key.removeprefix("+")
+        # The comparison of texts also accepts digits that are too many for `int`.
+        if digits.isdecimal() and digits.lstrip("0") == name.lstrip("0"):
+            return key
+    return name
 
 
 def _follow_pointer(base: Any, pointer: str) -> Any:
