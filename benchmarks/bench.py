@@ -12,6 +12,7 @@ Environment variables, which `make bench NAME=VALUE` passes on:
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import os
 import sys
@@ -77,6 +78,8 @@ def select_parts() -> list[str]:
 
 def main() -> None:
     """Measure and print the selected parts; save them if `PAGE` is set."""
+    raw = argparse.RawDescriptionHelpFormatter
+    argparse.ArgumentParser(description=__doc__, formatter_class=raw).parse_args()
     is_quick, with_page = (bool(os.environ.get(name)) for name in ("QUICK", "PAGE"))
     if is_quick and with_page:
         raise SystemExit("PAGE=1 needs full measurements: remove QUICK=1 or PAGE=1")
