@@ -54,6 +54,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
+def no_certificates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Make TLS contexts empty: no test uses TLS, and loading certificates is slow."""
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+
+
+@pytest.fixture(autouse=True)
 def isolated_seal_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Store the key that signs saved files in the test's folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user-state"))

@@ -16,9 +16,8 @@ import httpx
 import pytest
 
 from letta.tests.changing_mcp import ChangingMcp, changing_mcp
-from letta.tests.toy import TOKEN, list_blocker_codes
+from letta.tests.toy import TOKEN, list_blocker_codes, load_toolset
 from toolcast.analysis.mcp_definitions import build_mcp_definition
-from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
 from toolcast_letta.plan.backend import ApplyResult, CallOptions, PlanRefusedError
 from toolcast_letta.plan.desired_state import DesiredState
@@ -87,9 +86,7 @@ class Stage:
 
     @property
     def toolset(self) -> Any:
-        loaded = load_workspace(str(self.project.root))
-        assert loaded.workspace is not None, loaded.findings
-        return loaded.workspace.toolsets[0]
+        return load_toolset(self.project.root)
 
     def deploy(self) -> None:
         """Offer the tools of the specs on the MCP server."""
