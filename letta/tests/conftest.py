@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from letta.tests.changing_mcp import ChangingMcp, changing_mcp
 from letta.tests.fake_letta import FakeLetta
 from letta.tests.real.cleaning import clean_server
 from letta.tests.real.server import letta_server
@@ -100,11 +101,14 @@ def stage(
     project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
     if request.param == "real":
         url = request.getfixturevalue("clean_letta")
-        with start_stage(url, project, tmp_path / "state") as stage:
+        with (
+            changing_mcp() as mcp,
+            start_stage(url, project, tmp_path / "state", mcp) as stage,
+        ):
             yield stage
         return
-    with (
-        FakeLetta() as fake,
-        start_stage(fake.url, project, tmp_path / "state") as stage,
-    ):
-        yield stage
+    with FakeLetta() as fake:
+        mcp = ChangingMcp("http://localhost/mcp")
+        fake.world.servers[mcp.url] = mcp
+        with start_stage(fake.url, project, tmp_path / "state", mcp) as stage:
+            yield stage
