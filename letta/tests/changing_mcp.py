@@ -1,4 +1,4 @@
-"""A real MCP server over streamable HTTP whose tools tests change while it runs."""
+"""An MCP server whose tools tests change: over streamable HTTP, or in this process."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from letta.tests.fake_letta import UnreachableError
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -46,6 +48,8 @@ class Call:
 class ChangingMcp:
     """The current tools and answers of the server, and its received requests.
 
+    A fake Letta server calls its methods if `world.servers` has it, without HTTP.
+
     Attributes:
         url: the server's URL.
         tools: the exact content of `tools/list`.
@@ -68,6 +72,33 @@ class ChangingMcp:
     def list_calls(self, name: str) -> list[Call]:
         """Return the calls of a tool."""
         return [call for call in self.calls if call.name == name]
+
+    def list_tools(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Return the first page."""
+        self._receive(headers)
+        tools: list[dict[str, Any]] = json.loads(json.dumps(self.tools[: self.page]))
+        return tools
+
+    def call(
+        self, name: str, arguments: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> tuple[str, bool]:
+        """Record a call; return its text and whether it succeeded."""
+        self.calls.append(Call(name, arguments, self._receive(headers)))
+        return self.run(name, arguments)
+
+    def run(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
+        """Return the text of a tool's result and whether it succeeded."""
+        try:
+            result = self.answers.get(name, dict)(arguments)
+        except Exception as error:
+            return str(error), False
+        return result if isinstance(result, str) else json.dumps(result), True
+
+    def _receive(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        self.headers.append({key.lower(): value for key, value in headers.items()})
+        if self.is_down:
+            raise UnreachableError("Server error '503 Service Unavailable'")
+        return self.headers[-1]
 
 
 @contextmanager
@@ -110,15 +141,9 @@ def _application(world: ChangingMcp) -> Callable[..., Any]:
         arguments = params.arguments or {}
         headers = dict(context.request.headers) if context.request else {}
         world.calls.append(Call(params.name, arguments, headers))
-        try:
-            result = world.answers.get(params.name, dict)(arguments)
-        except Exception as error:
-            return _text(str(error), is_error=True)
-        return _text(result if isinstance(result, str) else json.dumps(result))
-
-    def _text(text: str, is_error: bool = False) -> types.CallToolResult:
+        text, succeeded = world.run(params.name, arguments)
         block = types.TextContent(type="text", text=text)
-        return types.CallToolResult(content=[block], is_error=is_error)
+        return types.CallToolResult(content=[block], is_error=not succeeded)
 
     server: Server[Any] = Server(
         "changing", on_list_tools=list_tools, on_call_tool=call_tool

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from letta.tests.changing_mcp import ChangingMcp, changing_mcp
 from letta.tests.fake_letta import FakeLetta
 from letta.tests.real.cleaning import clean_server
 from letta.tests.real.server import letta_server
@@ -54,6 +55,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
+def no_certificates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Make TLS contexts empty: no test uses TLS, and loading certificates is slow."""
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+
+
+@pytest.fixture(autouse=True)
 def isolated_seal_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Store the key that signs saved files in the test's folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user-state"))
@@ -93,11 +101,14 @@ def stage(
     project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
     if request.param == "real":
         url = request.getfixturevalue("clean_letta")
-        with start_stage(url, project, tmp_path / "state") as stage:
+        with (
+            changing_mcp() as mcp,
+            start_stage(url, project, tmp_path / "state", mcp) as stage,
+        ):
             yield stage
         return
-    with (
-        FakeLetta() as fake,
-        start_stage(fake.url, project, tmp_path / "state") as stage,
-    ):
-        yield stage
+    with FakeLetta() as fake:
+        mcp = ChangingMcp("http://localhost/mcp")
+        fake.world.servers[mcp.url] = mcp
+        with start_stage(fake.url, project, tmp_path / "state", mcp) as stage:
+            yield stage

@@ -1,6 +1,6 @@
-"""A toolset with a real MCP server and an agent, on a fake or a real Letta server.
+"""A toolset with an MCP server and an agent, on a fake or a real Letta server.
 
-All requests use HTTP, so that tests run on both servers.
+All requests to Letta use HTTP, so that tests run on both servers.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from typing import Any
 import httpx
 import pytest
 
-from letta.tests.changing_mcp import ChangingMcp, changing_mcp
-from letta.tests.toy import TOKEN, list_blocker_codes
+from letta.tests.changing_mcp import ChangingMcp
+from letta.tests.toy import TOKEN, list_blocker_codes, load_toolset
 from toolcast.analysis.mcp_definitions import build_mcp_definition
-from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
 from toolcast_letta.plan.backend import ApplyResult, CallOptions, PlanRefusedError
 from toolcast_letta.plan.desired_state import DesiredState
@@ -87,9 +86,7 @@ class Stage:
 
     @property
     def toolset(self) -> Any:
-        loaded = load_workspace(str(self.project.root))
-        assert loaded.workspace is not None, loaded.findings
-        return loaded.workspace.toolsets[0]
+        return load_toolset(self.project.root)
 
     def deploy(self) -> None:
         """Offer the tools of the specs on the MCP server."""
@@ -195,13 +192,12 @@ def list_actions(plan: Plan, layer: str) -> list[str]:
 
 
 @contextmanager
-def start_stage(base_url: str, project: Any, state: Path) -> Iterator[Stage]:
+def start_stage(
+    base_url: str, project: Any, state: Path, mcp: ChangingMcp
+) -> Iterator[Stage]:
     """Set up a project's toolset and an agent that has tools; apply nothing."""
     close = {"Connection": "close"}
-    with (
-        changing_mcp() as mcp,
-        httpx.Client(base_url=base_url, timeout=60, headers=close) as letta,
-    ):
+    with httpx.Client(base_url=base_url, timeout=60, headers=close) as letta:
         stage = Stage(project, letta, mcp, "", state)
         schema = {"name": "their_tool", "parameters": {"type": "object"}}
         code = "def their_tool():\n    return 1\n"

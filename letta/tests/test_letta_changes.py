@@ -145,7 +145,6 @@ def test_letta_apply_refreshes_a_changed_tool_schema_under_the_same_id(
 def test_letta_apply_keeps_a_tool_registered_that_is_no_longer_attached(
     toy: Any,
 ) -> None:
-    """Change `attached` to false in the tool's spec."""
     toy.apply()
     toy.project.edit(
         "specs/toy/end_day.yaml",

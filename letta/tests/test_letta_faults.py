@@ -88,12 +88,6 @@ def measure_requests(
     return len(seen)
 
 
-@contextlib.contextmanager
-def suppress_expected_errors() -> Iterator[None]:
-    with contextlib.suppress(LettaError, PlanRefusedError):
-        yield
-
-
 def _list_cases() -> Iterator[Any]:
     """Yield every fault with every preparation; hanging requests are slow."""
     for fault in Fault:
@@ -119,7 +113,7 @@ def test_second_letta_apply_completes_after_any_request_failed_once(
         toy.fake.faults.at[number] = fault
         toy.fake.faults.counts = count_requests(reads_too)
         # Hanging requests have a short timeout.
-        with suppress_expected_errors():
+        with contextlib.suppress(LettaError, PlanRefusedError):
             toy.apply(plan, timeout=0.25 if fault.name.startswith("HANG") else 5.0)
         where = f"request {number} of {list(toy.fake.faults.seen)}"
         toy.fake.faults.reset()

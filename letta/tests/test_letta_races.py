@@ -71,7 +71,6 @@ def test_letta_plan_keeps_a_manually_added_approval_rule(toy: Any) -> None:
 
 
 def test_letta_apply_refuses_a_plan_after_all_tool_rules_were_removed(toy: Any) -> None:
-    """Letta Code removes the rules of agents that it opens."""
     toy.apply()
     toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
     toy.deploy()

@@ -98,7 +98,6 @@ LEAVES = st.one_of(
 def test_letta_stored_schemas_and_problems_are_predicted_for_generated_schemas(
     properties: Any, required: list[str]
 ) -> None:
-    """Compare predicted schemas with the results of Letta's own code."""
     schema = {
         "type": "object",
         "properties": properties,

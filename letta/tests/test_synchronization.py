@@ -127,7 +127,6 @@ async def test_letta_sync_route_answers_with_the_http_status_and_the_apply_resul
 async def test_letta_sync_route_passes_overrides_and_dry_run_to_sync(
     monkeypatch: pytest.MonkeyPatch, body: Any, is_dry: bool
 ) -> None:
-    """Handle `POST /api/admin/sync-mcp-tools`, a route of generated MCP servers."""
     syncs = FakeSync((Plan(), None))
     monkeypatch.setattr(syncing, "sync", syncs)
     await syncing.build_sync_route(TOOLSET).answer(AdminRequest(body))

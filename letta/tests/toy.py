@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,19 @@ def list_blocker_codes(plan: Plan) -> list[str]:
     return [blocker.code for blocker in plan.blockers]
 
 
+def load_toolset(root: Path) -> Any:
+    """Load the project's toolset, only once per content of its specs."""
+    files = sorted(root.glob("specs/toy/*.yaml"))
+    return _load_toolset(root, tuple((file.name, file.read_bytes()) for file in files))
+
+
+@lru_cache(maxsize=4)
+def _load_toolset(root: Path, specs: tuple[tuple[str, bytes], ...]) -> Any:
+    loaded = load_workspace(str(root))
+    assert loaded.workspace is not None, loaded.findings
+    return loaded.workspace.toolsets[0]
+
+
 @dataclass
 class Toy:
     """A project and a fake Letta server.
@@ -107,7 +121,6 @@ class Toy:
     state: Path
     environment: dict[str, str] = field(default_factory=dict)
     messages: list[str] = field(default_factory=list)
-    _loaded: Any = None
     _apis: dict[float, LettaApi] = field(default_factory=dict)
 
     @property
@@ -116,13 +129,7 @@ class Toy:
 
     @property
     def toolset(self) -> Any:
-        files = sorted(self.project.root.glob("specs/toy/*.yaml"))
-        state = [(file.name, file.read_bytes()) for file in files]
-        if self._loaded is None or self._loaded[0] != state:
-            loaded = load_workspace(str(self.project.root))
-            assert loaded.workspace is not None, loaded.findings
-            self._loaded = (state, loaded.workspace.toolsets[0])
-        return self._loaded[1]
+        return load_toolset(self.project.root)
 
     def deploy(self) -> None:
         """Offer the tools of the specs on the MCP server."""

@@ -62,7 +62,6 @@ def test_letta_verify_accepts_an_added_memory_tool_and_reports_its_later_loss(
 def test_letta_apply_detaches_a_forbidden_core_tool_without_a_verify_difference(
     stage: Stage,
 ) -> None:
-    """Forbid `memory_insert` in the agent's `forbids` list."""
     stage.project.edit(
         "specs/toy/toolset.yaml",
         "forbids: [",

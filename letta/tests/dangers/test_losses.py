@@ -47,7 +47,6 @@ def change_spec(stage: Stage, text: str) -> None:
 def test_letta_verify_reports_lost_foreign_tools_until_they_are_restored(
     applied_stage: Stage, change: ManualChange, lost: Sequence[str]
 ) -> None:
-    """Count other owners' tools and rules as lost after a client removed them."""
     rules = applied_stage.rules()
     change(applied_stage)
     for text in ("First note.", "Second note."):
@@ -81,7 +80,6 @@ ACCEPTED += ["a tool of others is deleted", "both searches are detached"]
 def test_letta_plan_option_accept_loss_accepts_lost_tools_by_name(
     applied_stage: Stage, row: str
 ) -> None:
-    """Accept that other clients removed tools since the last apply."""
     change, lost = LOSSES[row]
     change(applied_stage)
     applied_stage.apply()
@@ -130,7 +128,6 @@ def test_letta_plan_refuses_accept_loss_for_a_tool_that_was_not_lost(
 def test_letta_apply_attaches_lost_tools_listed_in_expects_with_their_own_rules(
     applied_stage: Stage,
 ) -> None:
-    """Listing lost tools in `expects` attaches them; the message recommends it."""
     replace_tools("their_tool")(applied_stage)
     applied_stage.project.edit(
         "specs/toy/toolset.yaml",
@@ -149,7 +146,6 @@ def test_letta_apply_attaches_lost_tools_listed_in_expects_with_their_own_rules(
 def test_letta_rollback_rejects_restore_for_a_tool_that_is_not_in_the_baseline(
     applied_stage: Stage, name: str
 ) -> None:
-    """Reject names for `--restore` that no agent had before the apply."""
     names = applied_stage.names()
     with pytest.raises(RestoreError, match="no agent of the baseline"):
         applied_stage.roll_back(name)

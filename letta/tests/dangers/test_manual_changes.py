@@ -104,7 +104,6 @@ def test_letta_verify_reports_a_renamed_or_deleted_mcp_server_entry_as_missing(
 def test_letta_verify_accepts_exit_loop_for_an_expected_tool_only_in_ends_turn(
     verify_after: Any, stage: Stage
 ) -> None:
-    """Declare the tool in the agent's `expects` and `ends_turn` lists."""
     expected = "expects: [send_message, memory_insert]"
     stage.project.edit("specs/toy/toolset.yaml", "expects: [send_message]", expected)
     found = verify_after(replace_loop_rule("memory_insert", "exit_loop"))
@@ -144,7 +143,6 @@ def test_letta_verify_reports_a_changed_core_tool_loop_rule_for_each_agent_type(
 def test_letta_verify_has_no_warning_for_tool_rules_that_letta_created(
     make_toy: Any,
 ) -> None:
-    """An agent as Letta created it is verified without warnings."""
     toy = make_toy(toolset=TOOLSET.replace("      ends_turn: [send_message]\n", ""))
     toy.agent.tool_rules.pop()
     toy.world.delete_tool(toy.world.find_tool("their_tool").id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = ["Agent", "Entry", "Tool", "is_id"]
@@ -29,7 +29,7 @@ class Tool:
 
     def encode(self) -> dict[str, Any]:
         """Return the tool's JSON form."""
-        row = asdict(self)
+        row = dict(vars(self))
         del row["created"]
         row |= {"source_type": "python", "args_json_schema": None, "project_id": None}
         return row

@@ -135,7 +135,6 @@ def change_registry(*removed: str, **more: Any) -> CurrentState:
 def test_list_changes_since_letta_plan_has_other_clients_changes_but_no_own_steps(
     now: CurrentState, changes: list[str]
 ) -> None:
-    """List the changes that invalidate a saved plan."""
     messages = list_changes_since(PLAN, "here", DESIRED, now)
     assert [
         message[: len(beginning)]
@@ -229,7 +228,6 @@ def test_letta_plan_is_invalid_if_its_agent_tools_or_rules_differ_from_the_specs
 
 
 def test_letta_plan_is_invalid_if_its_registry_tools_differ_from_the_specs() -> None:
-    """Compare a saved plan with a new plan for the same state."""
     plan = replace(PLAN, registry={**PLAN.registry, "add": (None, "ours x")})
     assert list(_compare_outcomes(plan, PLAN)) == [
         "the plan's result for `add` differs from what the specs require"

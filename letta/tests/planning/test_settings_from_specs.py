@@ -151,7 +151,6 @@ LOOP = "It calls the agent's own loop."
 def test_build_tool_part_returns_letta_attachment_rules_and_omission_reason(
     spec: Any, part: Any
 ) -> None:
-    """Build the `letta` part of a generated tool definition."""
     exclusions = (
         SimpleNamespace(tool="left", target="letta", reason="Out."),
         SimpleNamespace(tool="other", target="cli", reason="Out."),

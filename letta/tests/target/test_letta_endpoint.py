@@ -123,7 +123,6 @@ def test_letta_sync_route_plans_applies_and_answers_errors_over_http(
 def test_letta_sync_route_without_letta_base_url_answers_503(
     make_toy: Any, port: int
 ) -> None:
-    """Handle `POST /api/admin/sync-mcp-tools`, a route of generated MCP servers."""
     toy, environment = make_deployed_toy(make_toy, port)
     del environment["LETTA_BASE_URL"]
     with run_toy(toy, port, **environment) as server:

@@ -165,7 +165,6 @@ def test_letta_sync_route_answers_502_for_a_server_other_than_letta(
 def test_letta_sync_route_answers_503_for_an_unusable_state_folder(
     make_toy: Any, port: int, tmp_path: Any
 ) -> None:
-    """Handle `POST /api/admin/sync-mcp-tools`, a route of generated MCP servers."""
     toy, environment = make_deployed_toy(make_toy, port)
     (tmp_path / "file").write_text("")
     environment["TOOLCAST_LETTA_STATE"] = str(tmp_path / "file" / "state")

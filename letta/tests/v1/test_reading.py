@@ -391,7 +391,6 @@ def test_ensure_entry_creates_or_updates_and_verifies_the_mcp_server_in_letta(
 
 
 def test_delete_obsolete_tools_deletes_only_owned_letta_tools() -> None:
-    """Keep tools that another MCP server registered."""
     wanted = make_desired(make_tool("add"))
     found = make_current(wanted, make_registered("add"), make_registered("gone"))
     plan = make_plan(wanted, found)

@@ -60,10 +60,14 @@ def _get_definitions(schema: Node) -> Node:
 
 
 def remove_injected(parameters: Mapping[str, Any]) -> Node:
-    """Return a copy of registered parameters without the one that Letta added."""
-    result = copy.deepcopy(dict(parameters))
+    """Return registered parameters without the one that Letta added."""
+    result = dict(parameters)
     if isinstance(result.get("properties"), dict):
-        result["properties"].pop(INJECTED_PARAMETER, None)
+        result["properties"] = {
+            name: property_schema
+            for name, property_schema in result["properties"].items()
+            if name != INJECTED_PARAMETER
+        }
     if isinstance(result.get("required"), list):
         result["required"] = [
             name for name in result["required"] if name != INJECTED_PARAMETER
