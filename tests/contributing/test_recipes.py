@@ -7,12 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
-from tests.contributing.recipe_steps import read_steps
+from tests.contributing.recipe_steps import Step, read_steps
 from tests.git_command import run_git
 from tests.repository import needs_all
 
@@ -21,7 +22,20 @@ PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 ADD_FIELD = "Add a field of the spec language"
 # The rule is added last: the safety tests do not expect its findings.
 TITLES = ("Add a target", ADD_FIELD, "Add a rule")
-FINAL_COMMANDS = {"make test-fast", "make lint"}
+# Tests that a target, a field or a rule can affect: the others do not read the changed files.
+# One process is cheaper than several, each of which would parse the same specs.
+AFFECTED_TESTS = (
+    "-n 0 tests/rules --ignore=tests/rules/test_tool_names_in_texts.py"
+    " --ignore=tests/rules/test_any_schema.py tests/docs tests/parsing tests/rendering"
+    " tests/test_structure.py tests/runtime/test_definitions.py"
+    " tests/runtime/test_level.py tests/runtime/test_packages.py"
+)
+# Without `REGENERATE=1`, tests change no file.
+PYTEST = ".venv/bin/python -m pytest "
+FINAL_COMMANDS = {
+    "make test-fast": f"make test-fast FAST='{AFFECTED_TESTS}'",
+    "make lint": "make lint CODE=generator/toolcast",
+}
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), needs_all]
 
@@ -56,7 +70,9 @@ def clone(tmp_path: Path) -> Path:
 @pytest.fixture
 def run_line(clone: Path) -> Callable[[str], str]:
     """Return a function that runs a shell line, which must succeed, for its stdout."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST", "MAKE"))}
+    # `make test-slow` tests each property with more examples itself.
+    prefixes = ("PYTEST", "MAKE", "TOOLCAST_THOROUGH")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
     folders = [str(clone / name) for name in ("generator", "runtime", "letta")]
     env["PYTHONPATH"] = os.pathsep.join(folders)
 
@@ -68,6 +84,11 @@ def run_line(clone: Path) -> Callable[[str], str]:
         return result.stdout
 
     return run
+
+
+def list_lines(steps: Iterable[Step]) -> list[str]:
+    """Return the shell lines of the steps without a path."""
+    return [line for s in steps if not s.path for line in s.text.splitlines()]
 
 
 def format_only_changed_files(root: Path, changed: set[str]) -> None:
@@ -84,27 +105,30 @@ def format_only_changed_files(root: Path, changed: set[str]) -> None:
 def test_contributing_recipes_add_a_target_a_field_and_a_rule(
     clone: Path, run_line: Callable[[str], str]
 ) -> None:
-    """The commands that end every recipe run only once, after the last recipe."""
+    """The final commands and repeated tests run only once, in the last recipe."""
+    steps = {title: list(read_steps(PAGE, title)) for title in TITLES}
+    remaining = Counter(line for title in TITLES for line in list_lines(steps[title]))
     output: dict[str, str] = {}
     changed: dict[str, set[str]] = {}
     final_commands = set()
     for title in TITLES:
         output[title] = ""
-        for step in read_steps(PAGE, title):
+        for step in steps[title]:
             if step.path:
                 step.apply(clone)
                 continue
-            for line in step.text.splitlines():
+            for line in list_lines([step]):
+                remaining[line] -= 1
                 if line in FINAL_COMMANDS:
                     final_commands.add(line)
-                else:
+                elif not (line.startswith(PYTEST) and remaining[line]):
                     output[title] += run_line(line)
         run_git(clone, "add", "-A")
         changed[title] = set(run_git(clone, "diff", "--cached", "--name-only").split())
         run_git(clone, "commit", "-qm", title)
-    assert final_commands == FINAL_COMMANDS
+    assert final_commands == set(FINAL_COMMANDS)
     format_only_changed_files(clone, set().union(*changed.values()))
-    for line in sorted(FINAL_COMMANDS):
+    for line in FINAL_COMMANDS.values():
         run_line(line)
 
     assert "- `delegate_task`: " in output["Add a target"]

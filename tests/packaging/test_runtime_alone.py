@@ -11,7 +11,7 @@ import pytest
 
 from tests.packaging.environments import Environment, build, make_environment
 
-RUNTIME = ("jsonschema-rs", "mcp", "uvicorn", "python-json-logger")
+RUNTIME = ("toolcast-runtime[mcp]",)
 REQUESTS: list[dict[str, Any]] = [
     {
         "id": 1,
