@@ -29,6 +29,10 @@ settings.register_profile(
 )
 settings.load_profile("untimed")
 
+# At import, Pydantic looks for plugins in the metadata of every installed package. No test has
+# a plugin, and hundreds of child processes import Pydantic.
+os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
+
 # nohup and background jobs of a shell ignore SIGINT, and child processes inherit that: tests
 # that interrupt a process would wait forever.
 if threading.current_thread() is threading.main_thread():

@@ -76,13 +76,13 @@ CALLS = [
 @pytest.mark.parametrize(
     ("parameters", "assignment", "reference"),
     [
-        ("", "", "shop_module:create_server"),
-        ("currency='EUR'", "", "shop_module:create_server"),
         ("", "mcp = create_server()", "shop_module"),
         ("", "mcp: MCPServer = create_server()", "shop_module:mcp"),
+        ("", "", "shop_module:create_server"),
+        ("currency='EUR'", "", "shop_module:create_server"),
     ],
 )
-@pytest.mark.rows(2)
+@pytest.mark.rows(1)
 def test_functions_registered_by_an_sdk_server_factory_become_handlers(
     tmp_path: Path, parameters: str, assignment: str, reference: str
 ) -> None:

@@ -144,23 +144,22 @@ def test_values_pydantic_converts_arguments_by_the_handler_annotations(
     ]
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "problem"),
-    [
+def test_values_pydantic_error_names_the_argument_that_the_handler_annotation_rejects(
+    project: Any,
+) -> None:
+    cases: list[tuple[str, dict[str, Any], str]] = [
         ("use", {"count": 0}, "`count`: Input should be greater than 0"),
         ("use", {"due": "soon"}, "`due`: Input should be a valid date"),
         ("use", {"color": "blue"}, "`color`: Input should be 'red'"),
         ("use", {"order": {"due": None}}, "`order.item`: Field required"),
         ("use", {"order": {"item": "secret"}}, "`order.item` matches the schema, but"),
         ("own_blocks", {"count": 6}, "`count`: Input should be less than or equal"),
-    ],
-)
-def test_values_pydantic_error_names_the_argument_that_the_handler_annotation_rejects(
-    project: Any, tool: str, arguments: dict[str, Any], problem: str
-) -> None:
-    [error] = call(project, (tool, arguments))
-    assert error.startswith(f"the arguments of `{tool}` are not valid:\n- {problem}")
-    assert "swordfish" not in error
+    ]
+    errors = call(project, *[(tool, arguments) for tool, arguments, _ in cases])
+    for error, (tool, _, problem) in zip(errors, cases, strict=True):
+        start = f"the arguments of `{tool}` are not valid:\n- {problem}"
+        assert error.startswith(start)
+        assert "swordfish" not in error
 
 
 def test_values_pydantic_tool_generated_module_has_no_static_handler_type_check(

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import functools
+import gc
 import importlib
 import inspect
 import json
@@ -360,6 +361,8 @@ def main(command: str, reference: str, *paths: str) -> int:
     os.dup2(2, 1)
     # As for `python -m`: modules of this file's folder must not hide the project's.
     sys.path[0] = os.getcwd()
+    # The import of the library creates thousands of classes, which are never garbage.
+    gc.disable()
     try:
         if command == "describe":
             answer = _find_and_describe(reference, *paths)
@@ -373,6 +376,8 @@ def main(command: str, reference: str, *paths: str) -> int:
             # A pipe can accept a part only.
             data = data[os.write(output, data) :]
         return 0
+    gc.freeze()
+    gc.enable()
     sys.stdout.flush()
     os.dup2(output, 1)
     _serve(found)
