@@ -359,7 +359,7 @@ SERVERS = ["server-filesystem", "server-everything", "mcp-server-git", "server-m
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize(
-    "steps", [12, pytest.param(150, marks=pytest.mark.slow)], ids=str
+    "steps", [12, pytest.param(60, marks=pytest.mark.slow)], ids=str
 )
 def test_successive_imports_reproduce_each_random_tool_list(
     server: str, steps: int, tmp_path: Path
