@@ -139,7 +139,7 @@ def test_template_that_prints_a_missing_view_field_is_a_located_render_error(
 def test_rendering_a_missing_template_is_a_render_error(
     project_templates: Path,
 ) -> None:
-    with pytest.raises(TemplateRenderError, match="two"):
+    with pytest.raises(TemplateRenderError, match=r"^two\.jinja: the template `two"):
         render("two.jinja", SimpleNamespace(), (str(project_templates),))
 
 
