@@ -16,6 +16,7 @@ from toolcast.diff.schemas.schema_version import SchemaVersion
 OLD = {"$schema": "http://json-schema.org/draft-07/schema#"}
 TEXT, NULL = {"type": "string"}, {"type": "null"}
 LOOP = {"properties": {"v": TEXT, "next": {"$ref": "#/$defs/one"}}}
+OPEN = {"patternProperties": {"x": NULL}, "additionalProperties": TEXT}
 EQUIVALENT = [
     (TEXT, {**TEXT, "title": "A text", "minLength": 0}),
     (TEXT, {"$ref": "#/$defs/a", "$defs": {"a": TEXT}}),
@@ -28,6 +29,11 @@ EQUIVALENT = [
     ({"anyOf": [TEXT, NULL]}, {"type": ["null", "string"]}),
     ({"anyOf": [{"const": "a"}, {"const": 1}]}, {"enum": [1, "a"]}),
     ({"allOf": [TEXT, {"maxLength": 3}]}, {**TEXT, "maxLength": 3}),
+    (
+        {"allOf": [{"anyOf": [TEXT, NULL]}, {"minLength": 1}, {"maxLength": 3}]},
+        {"type": ["string", "null"], "minLength": 1, "maxLength": 3},
+    ),
+    ({**OPEN, "properties": {"a": TEXT, "x": NULL}}, OPEN),
     ({"const": "a"}, {**TEXT, "enum": ["a"]}),
     ({"type": "number"}, {"type": ["integer", "number"]}),
     ({"type": ["string"]}, TEXT),
