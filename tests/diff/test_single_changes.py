@@ -26,13 +26,20 @@ Fields = dict[str, Any]
 def test_diff_reports_each_single_spec_change_with_the_expected_kinds_and_grades(
     case: SingleChange,
 ) -> None:
-    """Each change also has a message, a path, a location and a unique fingerprint."""
+    """Each change also has a message, a path, a location and a unique fingerprint.
+
+    The reverse comparison has the old and new values exchanged.
+    """
     rules = load_change_rules(EXTENSIONS)
     changes = case.comparison.changes
     assert sorted(map(get_rule_and_grades, changes)) == list(case.changes)
-    opposite = [rules[change.rule.id].opposite for change in changes]
-    back = [change.rule.id for change in case.reverse_comparison.changes]
-    assert sorted(back) == sorted(opposite if case.back is None else case.back)
+    back = case.reverse_comparison.changes
+    expected = case.back
+    if expected is None:
+        expected = [rules[change.rule.id].opposite for change in changes]
+        values = sorted(repr((change.before, change.after)) for change in changes)
+        assert sorted(repr((change.after, change.before)) for change in back) == values
+    assert sorted(change.rule.id for change in back) == sorted(expected)
     assert len({change.fingerprint for change in changes}) == len(changes)
     for change in changes:
         assert change.message == change.message.strip()

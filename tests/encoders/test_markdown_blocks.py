@@ -63,6 +63,7 @@ PIECES = st.lists(
 @example("- a\n  ```\n# x")
 @example("- a\n  ```\ntext")
 @example("1. a\n   ~~~\n   code")
+@example("<div>\ntext\n```\n\n# x\n</div>")
 def test_markdown_block_encoder_closes_texts_before_the_next_heading(text: str) -> None:
     document = f"### one\n\n{encode_block(text)}\n\n### two\n\nend\n"
     tokens = markdown_it.MarkdownIt("commonmark").parse(document)

@@ -244,14 +244,14 @@ def test_text_width_equals_blacks_width_for_each_character() -> None:
     assert differ == []
 
 
-@pytest.mark.parametrize("type_length", [1, 20, 72, 80, 81, 100])
+@pytest.mark.parametrize("type_length", [1, 20, 68, 72, 80, 81, 100])
 @pytest.mark.parametrize("name_length", [1, 20, 40])
 def test_black_does_not_change_encoded_class_fields_with_long_names_and_types(
     name_length: int, type_length: int
 ) -> None:
     named = build_named_type("T" * type_length)
-    types = [named, build_subscript("Sequence", [named]), build_union([named, named])]
-    types.append(build_union([named, build_named_type("None")]))
+    types = [named, build_subscript("Sequence", [named])]
+    types += [build_union([named, last]) for last in (*types, build_named_type("None"))]
     for type_ in types:
         fields = encode_fields({"f" * name_length: type_}, 4, {})
         source = f"class C:\n    {fields}\n"

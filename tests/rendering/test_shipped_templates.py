@@ -128,19 +128,19 @@ def test_template_that_prints_a_value_not_from_an_encoder_is_a_render_error(
         render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
 
 
-def test_template_that_prints_a_missing_view_field_is_a_located_render_error(
-    project_templates: Path,
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("one.jinja", r"^one\.jinja:2: .*value"),
+        ("two.jinja", r"^two\.jinja: the templ"),
+    ],
+)
+def test_missing_view_field_or_template_is_a_located_render_error(
+    project_templates: Path, template: str, message: str
 ) -> None:
-    """Errors name the template and its line."""
-    with pytest.raises(TemplateRenderError, match=r"one\.jinja:2: .*value"):
-        render("one.jinja", SimpleNamespace(), (str(project_templates),))
-
-
-def test_rendering_a_missing_template_is_a_render_error(
-    project_templates: Path,
-) -> None:
-    with pytest.raises(TemplateRenderError, match="two"):
-        render("two.jinja", SimpleNamespace(), (str(project_templates),))
+    """Errors name the template, and the line if there is one."""
+    with pytest.raises(TemplateRenderError, match=message):
+        render(template, SimpleNamespace(), (str(project_templates),))
 
 
 def test_jinja_syntax_in_a_printed_value_is_not_evaluated(

@@ -10,8 +10,6 @@ from ..parsing.characters import is_printable
 # Characters that neither Markdown nor GitHub's extensions of it interpret inside a word.
 # Mentions, issue references, addresses, emphasis and HTML contain other characters.
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9,;.()'\"?!%=+-]+")
-_BLOCK_MARKER = re.compile(r"[-+=].*|\d+[.)]")
-"""Words that begin a list item or underline a heading at the beginning of a line."""
 _LOG_COMMAND = re.compile(r"##(?=\w*\[)")
 _LOG_LINE = re.compile(r"^(\s*)::")
 # GitHub links `www.` addresses also after punctuation, and `GH-12` like `#12`.
@@ -75,15 +73,14 @@ def escape_markdown(message: str) -> str:
         elif space:
             parts.append(" ")
         elif word:
-            parts.append(_escape_token(word, is_first=not parts))
+            parts.append(_escape_token(word))
     return "".join(parts).strip()
 
 
-def _escape_token(word: str, *, is_first: bool) -> str:
+def _escape_token(word: str) -> str:
     # A colon after a word is punctuation and stays outside of the code span.
     core = word.rstrip(":")
     is_plain = _PLAIN_WORD.fullmatch(core) and not _AUTOLINK.search(core)
-    is_marker = is_first and _BLOCK_MARKER.fullmatch(core)
-    if not core or (is_plain and not is_marker):
+    if not core or is_plain:
         return word
     return render_code_span(core) + word[len(core) :]

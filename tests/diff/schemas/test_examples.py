@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.diff.schemas.comparison import compare_schemas, format_change
 from toolcast.diff.change import ABSENT, Grade
 from toolcast.model.model import Action, Actions
@@ -32,6 +34,19 @@ def test_diff_example_value_for_a_pattern_is_the_default_or_built_from_it() -> N
         assert change.path == ("parameters", "properties", "limit", "maximum")
         key_value = "ABC-1234" if hint else "AAA-0000"
         assert change.witness == {"key": key_value, "limit": 50}
+
+
+@pytest.mark.parametrize("word", ["red", "green", "blue", "pink"])
+def test_diff_finds_an_example_for_any_alternative_removed_from_a_pattern(
+    word: str,
+) -> None:
+    pattern = "^(red|green|blue|pink|gray)$"
+    before, after = (
+        build_parameters(a={"type": "string", "pattern": text})
+        for text in (pattern, pattern.replace(f"{word}|", ""))
+    )
+    (change,) = compare_schemas(before, after, "parameters")
+    assert change.witness == {"a": word}
 
 
 def test_diff_gives_each_schema_change_its_own_invalid_arguments_example() -> None:
@@ -90,34 +105,31 @@ def test_diff_example_can_be_invalid_only_by_all_schema_changes_together() -> No
     assert "c" in breaking.witness
 
 
-def test_diff_example_has_the_parameters_that_the_action_requires() -> None:
-    before = build_parameters(
-        action={"enum": ["list", "send"]},
-        to={"type": "string"},
-        limit={"type": "integer", "maximum": 9},
+@pytest.mark.parametrize(
+    "send", [Action("send", requires=("to",)), Action("send", requires_any=("to",))]
+)
+def test_diff_example_is_a_call_that_its_action_accepted(send: Action) -> None:
+    before, after = (
+        {**build_parameters(do={"enum": ["send", "list"]}, to={}), "required": names}
+        for names in (["do"], ["do", "to"])
     )
-    after = build_parameters(
-        **{**before["properties"], "limit": {"type": "integer", "maximum": 5}}
-    )
-    values = (Action("list", requires=("to",)), Action("send", requires=("to",)))
-    actions = Actions("action", values)
-    required = {"required": ["action"]}
-    changes = compare_schemas(
-        {**before, **required}, {**after, **required}, "parameters", actions=actions
-    )
-    (change,) = changes
-    if change.witness is not ABSENT:
-        assert {"action", "to", "limit"} <= set(change.witness)
-    assert change.grades.call is Grade.BREAKING
+    actions = Actions("do", (send, Action("list")))
+    (change,) = compare_schemas(before, after, "parameters", actions=actions)
+    assert change.witness == {"do": "list"}
 
 
-def test_diff_message_truncates_a_long_example() -> None:
-    before = build_parameters(a={"type": "string", "maxLength": 900})
-    after = build_parameters(a={"type": "string", "maxLength": 800})
+@pytest.mark.parametrize(("length", "is_truncated"), [(91, False), (92, True)])
+def test_diff_message_truncates_an_example_of_more_than_100_characters(
+    length: int, is_truncated: bool
+) -> None:
+    before, after = (
+        build_parameters(a={"type": "string", "maxLength": maximum})
+        for maximum in (length, length - 1)
+    )
     (change,) = compare_schemas(before, after, "parameters")
-    assert len(change.witness["a"]) == 900
-    assert len(change.message) < 300
-    assert "…" in change.message
+    assert change.witness == {"a": "a" * length}
+    shown = change.message.split("`")[-2]
+    assert len(shown) == 100 and ("…" in shown) is is_truncated
 
 
 def test_diff_schema_annotation_change_has_no_example() -> None:

@@ -65,6 +65,21 @@ def test_diff_reports_each_schema_change_with_expected_rule_grades_and_message(
             assert_path_exists(schema, change.path[1:])
 
 
+@pytest.mark.parametrize(
+    ("before", "minimum", "reason"),
+    [
+        ({"enum": [1, 2]}, 1, "all arguments that were valid are"),
+        ({"type": "integer"}, 1 - 2**53, "some JSON parsers do not read integers"),
+    ],
+)
+def test_diff_states_why_a_new_minimum_is_safe(
+    before: dict[str, Any], minimum: int, reason: str
+) -> None:
+    case = {"before": before, "after": {**before, "minimum": minimum}}
+    (change,) = compare_schemas(*build_schemas(case), "parameters")
+    assert change.reason.startswith(reason)
+
+
 def assert_path_exists(schema: Any, path: tuple[str | int, ...]) -> None:
     """Check that a path exists, except its last step, which can be in the other schema."""
     for step in path[:-1]:

@@ -407,10 +407,7 @@ def _compare_contains(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
     keyword = "contains"
     if ABSENT not in pair.get_values(keyword):
         # If the number of matching items is limited, a wider `contains` can reject arrays.
-        is_limited = any(
-            "maxContains" in node.keywords or node.get("minContains") == 0
-            for node in pair.nodes
-        )
+        is_limited = any("maxContains" in node.keywords for node in pair.nodes)
         yield pair.build_subpair(
             keyword, location=pair.location + ITEMS, factor=0 if is_limited else 1
         )

@@ -228,9 +228,7 @@ class _PropertyNames:
         for schema in applicable:
             # Names that only a branch or a reference target lists are missing in
             # `_listed_names`, so the list is not complete.
-            if id(schema) not in own_ids and (
-                "properties" in schema or "$ref" in schema
-            ):
+            if id(schema) not in own_ids and "properties" in schema:
                 return False
         return lists_all_names(applicable)
 

@@ -322,7 +322,7 @@ def _set_at_path(root: Any, path: Path, value: Any) -> Any:
     Missing objects and array items on the path are created.
     """
     if not path:
-        return True if value is ABSENT else value
+        return value
     step, rest = path[0], path[1:]
     is_removal = not rest and value is ABSENT
     if isinstance(root, list) and isinstance(step, int):
