@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
+from unittest.mock import AsyncMock
 
 import mcp_types as types
 import pytest
@@ -85,11 +86,18 @@ async def test_handler_log_to_a_client_without_a_level_depends_on_the_mcp_versio
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_handler_log_messages_from_threads_reach_the_mcp_client(
-    registry: Registry, mode: Mode
+@pytest.mark.parametrize(
+    ("tool", "expected"),
+    [
+        ("from_thread", [("info", "worker"), ("info", "thread")]),
+        ("failing", [("warning", "before")]),
+    ],
+)
+async def test_log_messages_from_threads_and_before_a_failure_reach_the_mcp_client(
+    registry: Registry, mode: Mode, tool: str, expected: list[tuple[str, str]]
 ) -> None:
-    _, messages = await call_logged(registry, mode, "from_thread")
-    assert messages == [("info", "worker"), ("info", "thread")]
+    result, messages = await call_logged(registry, mode, tool)
+    assert (messages, result.is_error) == (expected, tool == "failing")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -124,10 +132,7 @@ async def test_log_message_that_cannot_be_sent_does_not_fail_the_call(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """The error is logged once, with its traceback."""
-
-    async def fail(*_: Any, **__: Any) -> None:
-        raise ConnectionError("closed")
-
+    fail = AsyncMock(side_effect=ConnectionError("closed"))
     monkeypatch.setattr(ServerSession, "send_notification", fail)
     result, _ = await call_logged(registry, "auto", "each_level", {"levels": LEVELS})
     assert not result.is_error
@@ -137,15 +142,6 @@ async def test_log_message_that_cannot_be_sent_does_not_fail_the_call(
 
 def test_handler_log_has_no_effect_outside_an_mcp_server() -> None:
     CallContext("odd").log("info", "text")
-
-
-@pytest.mark.parametrize("mode", MODES)
-async def test_log_message_before_a_handler_failure_reaches_the_mcp_client(
-    registry: Registry, mode: Mode
-) -> None:
-    result, messages = await call_logged(registry, mode, "failing")
-    assert result.is_error
-    assert messages == [("warning", "before")]
 
 
 async def test_handler_log_rejects_unknown_levels_and_texts_that_are_no_strings(
