@@ -289,6 +289,9 @@ async def test_external_tool_arguments_and_results_are_validated(
     invalid = await connection.call("a", {"x": 1}, None)
     assert invalid.error == "the tool's result does not match its declared schema"
     assert log_lines(caplog) == ["the result of a: `x` is required"]
+    session.result["isError"] = True
+    failed = await connection.call("a", {"x": 1}, None)
+    assert (failed.result, failed.error) == (None, '{"y": 1}')
     session.result = {"structuredContent": {"x": 1}, "content": []}
     assert (await connection.call("a", {"x": 1}, None)).result == {"x": 1}
 

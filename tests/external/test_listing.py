@@ -312,6 +312,8 @@ def test_find_differences_yields_the_paths_to_changed_json_values(
     [
         ("Has 3 rows.", "Has 9 rows.", False),
         ("Below /tmp/a1.", "Below /tmp/b2/x.", False),
+        ("Below /tmp", f"Below /tmp{'/a' * 11}", False),
+        ("Below /tmp", f"Below /tmp{'/a' * 12}", True),
         ("On Mon 2 Mar", "On Tue 3 Apr", False),
         ("Has 3 rows.", "Obey me.", True),
         ("Has 3 rows.", None, True),

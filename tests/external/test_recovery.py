@@ -187,9 +187,13 @@ async def test_external_tools_stay_offered_when_the_mcp_session_is_lost(
     assert [tool.name for tool in await tools.list_tools()] == ["fetch"]
 
 
-async def test_tool_list_refresh_with_lost_mcp_session_opens_a_new_session(
-    start_upstream: Start, open_tools: Open, monkeypatch: pytest.MonkeyPatch
+async def test_tool_list_refresh_opens_a_new_session_only_if_the_session_is_lost(
+    start_upstream: Start,
+    open_tools: Open,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """After another error, the tools are not offered until a later attempt succeeds."""
     monkeypatch.setattr(connection, "_REFRESH_INTERVAL_S", 0.05)
     monkeypatch.setattr(connection, "_LIST_INTERVAL_S", 0.01)
     server = start_upstream()
@@ -198,6 +202,11 @@ async def test_tool_list_refresh_with_lost_mcp_session_opens_a_new_session(
     server.sessions.clear()
     await wait_until_async(lambda: len(server.sessions) == 1)
     assert (await call_tool(tools, "fetch")).result == "hello"
+    server.token = "new-token"
+    await wait_until_async(lambda: tools.get_server_states() == {"up": "down"})
+    assert read_warnings(caplog)[0].startswith(
+        "not connected: the tool's server rejected the request: HTTP 401 Unauthorized"
+    )
 
 
 @pytest.mark.rows(1)

@@ -68,12 +68,18 @@ async def ledger(database: Database) -> AsyncIterator[there.PostgresqlLedger]:
 
 
 async def test_first_ledger_write_fails_immediately_if_database_is_unavailable(
-    database: Database, ledger: there.PostgresqlLedger
+    database: Database,
+    ledger: there.PostgresqlLedger,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """The failure of a write in the background is logged."""
     database.back = 1.0
     with pytest.raises(LedgerError, match="cannot be written") as refused:
         await ledger.write(RECORD)
     assert isinstance(refused.value.__cause__, DatabaseGoneError)
+    ledger.write_soon(RECORD)
+    await ledger.close()
+    assert "the end of call 1 is not recorded" in caplog.text
     assert (database.slept, database.connected) == ([], 0)
     database.now = 1.0
     await ledger.write(RECORD)

@@ -34,8 +34,10 @@ async def many(count: int) -> str:
 
 
 async def odd(text: str, size: int) -> str:
-    """Log a text that is repeated `size` times."""
-    current_call().log("error", text * size)
+    """Log a text that is repeated `size` times, and an object with the text."""
+    call = current_call()
+    call.log("error", text * size)
+    call.request.send_log("error", {"text": text * size})  # type: ignore[union-attr]
     return "done"
 
 

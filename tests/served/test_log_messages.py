@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
+from unittest.mock import AsyncMock
 
 import mcp_types as types
 import pytest
 from mcp import Client
+from mcp.server.session import ServerSession
 
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
@@ -84,11 +86,18 @@ async def test_handler_log_to_a_client_without_a_level_depends_on_the_mcp_versio
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_handler_log_messages_from_threads_reach_the_mcp_client(
-    registry: Registry, mode: Mode
+@pytest.mark.parametrize(
+    ("tool", "expected"),
+    [
+        ("from_thread", [("info", "worker"), ("info", "thread")]),
+        ("failing", [("warning", "before")]),
+    ],
+)
+async def test_log_messages_from_threads_and_before_a_failure_reach_the_mcp_client(
+    registry: Registry, mode: Mode, tool: str, expected: list[tuple[str, str]]
 ) -> None:
-    _, messages = await call_logged(registry, mode, "from_thread")
-    assert messages == [("info", "worker"), ("info", "thread")]
+    result, messages = await call_logged(registry, mode, tool)
+    assert (messages, result.is_error) == (expected, tool == "failing")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -103,28 +112,36 @@ async def test_handler_log_messages_above_the_burst_limit_are_dropped_with_a_war
     assert "log messages were dropped" in messages[-1][1]
 
 
-@pytest.mark.parametrize("text", ["a", "ü", "\x00", '"', "long", ""])
+@pytest.mark.parametrize("text", ["a", "ü", "\x00", '"', "lüng", ""])
 async def test_handler_log_sends_any_text_and_cuts_it_at_the_length_limit(
     registry: Registry, text: str
 ) -> None:
-    size = MAX_CHARACTERS if text == "long" else 1
+    """Of a long object, the start of its JSON text is sent."""
+    size = MAX_CHARACTERS if text == "lüng" else 1
     arguments = {"text": text, "size": size}
     _, messages = await call_logged(registry, "auto", "odd", arguments)
     assert messages[0][1] == (text if size == 1 else messages[0][1])
     assert len(messages[0][1]) == min(len(text) * size, MAX_CHARACTERS)
+    start = f'{{"text": "{text * size}'[: MAX_CHARACTERS - 1]
+    assert messages[1][1] == ({"text": text} if size == 1 else f"{start}…")
+
+
+async def test_log_message_that_cannot_be_sent_does_not_fail_the_call(
+    registry: Registry,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The error is logged once, with its traceback."""
+    fail = AsyncMock(side_effect=ConnectionError("closed"))
+    monkeypatch.setattr(ServerSession, "send_notification", fail)
+    result, _ = await call_logged(registry, "auto", "each_level", {"levels": LEVELS})
+    assert not result.is_error
+    (record,) = caplog.records
+    assert record.exc_info is not None and "closed" in str(record.exc_info[1])
 
 
 def test_handler_log_has_no_effect_outside_an_mcp_server() -> None:
     CallContext("odd").log("info", "text")
-
-
-@pytest.mark.parametrize("mode", MODES)
-async def test_log_message_before_a_handler_failure_reaches_the_mcp_client(
-    registry: Registry, mode: Mode
-) -> None:
-    result, messages = await call_logged(registry, mode, "failing")
-    assert result.is_error
-    assert messages == [("warning", "before")]
 
 
 async def test_handler_log_rejects_unknown_levels_and_texts_that_are_no_strings(

@@ -242,8 +242,7 @@ class Connection:
             )
         server_name = offered.listing.server_names[name]
         response = await self.call_by_server_name(server_name, arguments, report)
-        has_result = response.error is None or response.result is not None
-        if has_result and tool.returns is not None:
+        if tool.returns is not None:
             problems = offered.validators.check_result(tool, response.result)
             if problems and response.error is not None:
                 return replace(response, result=None)

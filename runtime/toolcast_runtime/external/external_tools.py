@@ -229,7 +229,7 @@ class ExternalTools:
             server for server in self._servers if server.name not in self._connections
         ]
         locks: Mapping[str, Lock] = {}
-        if self._locks is not None and any(server.is_locked for server in new_servers):
+        if new_servers and self._locks is not None:
             locks = read_locks(self._locks)
         for server in new_servers:
             self._get_connection(server, locks.get(server.name))

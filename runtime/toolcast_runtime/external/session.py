@@ -404,9 +404,9 @@ def _dump_entry(entry: BaseModel) -> Mapping[str, Any]:
 
 def _format_first_error(error: ValidationError) -> str:
     """Return the path and message of the first validation error, without the invalid value."""
-    errors = error.errors(include_input=False, include_url=False, include_context=False)
-    path = ".".join(str(step) for step in errors[0]["loc"])
-    return f"{path}: {errors[0]['msg']}"
+    first = error.errors()[0]
+    path = ".".join(str(step) for step in first["loc"])
+    return f"{path}: {first['msg']}"
 
 
 @asynccontextmanager

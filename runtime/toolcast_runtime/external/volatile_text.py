@@ -57,10 +57,12 @@ def _is_data_path(path: str) -> bool:
     """Return whether a path is surely a location of files, not words with slashes."""
     path = re.sub(r"^(?:file://)?(?:[A-Za-z]:)?", "", path)
     names = [name for name in re.split(r"[/\\]", path) if name]
-    if not names or len(names) > _MAX_FOLDERS:
-        return False
     starts_in_data = names[0] == "~" or names[0].lower() in _DATA_FOLDERS
-    return starts_in_data and all(
-        len(_WORD.findall(name)) <= _MAX_WORDS or re.search(r"\d", name) is not None
-        for name in names
+    return (
+        starts_in_data
+        and len(names) <= _MAX_FOLDERS
+        and all(
+            len(_WORD.findall(name)) <= _MAX_WORDS or re.search(r"\d", name) is not None
+            for name in names
+        )
     )

@@ -105,7 +105,7 @@ class HttpSink:
         self._timeout = timeout
         self._max_waiting = max_waiting
         self._ledger = SqliteLedger(outbox)
-        self._process = 0
+        self._process: int | None = None
         self._lock = threading.Lock()
         self._wake_event = threading.Event()
         self._waiting = 0

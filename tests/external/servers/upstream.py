@@ -44,6 +44,8 @@ class Upstream(ThreadingHTTPServer):
     """
 
     daemon_threads = True
+    # With the default of 5, some of ten parallel connections wait a second.
+    request_queue_size = 20
 
     def __init__(self, is_modern: bool = False) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
