@@ -34,7 +34,7 @@ VALID = {
             with main() as connection:
                 connection.execute("SELECT name FROM sqlite_master")
                 connection.execute("SELECT * FROM information_schema.tables")
-                return connection.execute("SELECT * FROM cards")
+                return connection.execute("SELECT * FROM shop.public.cards")
         """,
     "tables of the statement": """
         from .pools import main
