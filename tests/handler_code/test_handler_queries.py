@@ -42,6 +42,12 @@ VALID = {
             with main() as connection:
                 return connection.execute("WITH best AS (SELECT * FROM cards) SELECT * FROM best")
         """,
+    "names from an unknown function": """
+        from .pools import main
+        def work():
+            for table in _find(["chats"]):
+                with main() as connection: connection.execute(f"SELECT * FROM {table}")
+        """,
     "prose": """
         from .pools import main
         def work():

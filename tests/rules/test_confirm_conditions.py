@@ -118,7 +118,7 @@ def build_member_condition(name: str, schema: Any) -> Any:
         (build_member_condition("rows", {"minItems": 1, "items": {"required": ["wipe"]}}), ["rows[].wipe"]),
         (build_member_condition("rows", {"contains": {"properties": {"wipe": {"const": True}}}}), []),
         (build_member_condition("options", {"not": {"properties": {"hard": {"const": True}}}}), []),
-        (build_member_condition("mode", {"const": "read"}), []),
+        (build_member_condition("mode", {"not": {"const": "delete"}}), []),
     ],
 )  # fmt: skip
 def test_confirm_condition_that_ignores_defaults_in_refs_and_objects_is_reported(
