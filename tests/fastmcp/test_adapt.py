@@ -8,11 +8,13 @@ import inspect
 import sys
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp.server.mcpserver import MCPServer
 
+from tests.rules.layout import list_findings, write_example
 from toolcast.static_analysis.adapted_functions import (
     CONTEXT_MEMBERS,
     list_unsupported_uses,
@@ -196,6 +198,46 @@ def test_unsupported_uses_are_found(parameters: str, body: str, use: str) -> Non
     contexts = {n: "fastmcp" for n in given if n in ("ctx", "c")}
     found = list(list_unsupported_uses(node, contexts, given))
     assert [message.startswith(use) for message in found] == ([True] if use else [])
+
+
+ADAPTED = """\
+handler: handlers.work:work
+# handlers/work.py
+from toolcast_runtime.fastmcp import adapt
+@adapt(None, source="shop.math:{source}")
+def work(**arguments): ...
+# shop/math.py
+@server.tool()
+def add(a): ...
+@cache
+def cached(a): ...
+class Shop:
+    def method(self, a): ...
+    @staticmethod
+    def static(a): ...
+    @classmethod
+    def from_class(cls, a): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("add", "the handler requires `a`, which is not a parameter of the tool"),
+        ("cached", ""),
+        ("Shop.method", "the handler requires `a`"),
+        ("Shop.static", "the handler requires `a`"),
+        ("Shop.from_class", "the handler requires `a`"),
+        ("Shop.methods", "shop/math.py has no function `Shop.methods`; did you mean"),
+    ],
+)
+def test_check_reports_problems_of_the_adapted_function(
+    source: str, problem: str, tmp_path: Path
+) -> None:
+    """An unknown decorator can change the parameters, so its function is not checked."""
+    write_example(ADAPTED.format(source=source), tmp_path)
+    messages = [finding.message for finding in list_findings(tmp_path)]
+    assert [problem in message for message in messages] == [True] * bool(problem)
 
 
 async def test_a_factory_is_called_outside_the_event_loop() -> None:

@@ -210,6 +210,7 @@ def test_function_accepts_schema_valid_arguments(annotation: Typed, value: Any) 
         ("Literal[1.5]", "`1.5` is not a valid value of a `Literal`"),
         ("Literal[{}]", "`{}` is not a valid value of a `Literal`"),
         ("Literal['\\ud800']", "`'\\ud800'` is not a JSON value"),
+        (f"'{'int or ' * 9}'", f"`{('int or ' * 9)[:60]}` is not a valid Python type"),
         ("list[...]", "`builtins.list` of `...` has no item type"),
         ("dict[...]", "`builtins.dict` of `...` has no item type"),
         ("tuple[...]", "`builtins.tuple` of `...` has no item type"),

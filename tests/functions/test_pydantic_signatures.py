@@ -40,6 +40,7 @@ T = TypeVar("T")
 U = TypeVar("U", bound=int)
 Name = Annotated[str, Field(min_length=1, description="A name.")]
 Code = constr(pattern="^[A-Z]+$")
+UserId = typing.NewType("UserId", str)
 
 class Color(enum.Enum):
     '''One of two colors.'''
@@ -167,7 +168,7 @@ a: Annotated[str, AfterValidator(str.strip)]
 a: constr(min_length=1, max_length=4)
 a: conint(gt=1, le=5) = 3
 a: conlist(int, min_length=1)
-a: Code
+a: Code, b: UserId
 a: Name
 a: list[Name] = Field(min_length=1)
 a: Color

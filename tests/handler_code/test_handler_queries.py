@@ -34,13 +34,19 @@ VALID = {
             with main() as connection:
                 connection.execute("SELECT name FROM sqlite_master")
                 connection.execute("SELECT * FROM information_schema.tables")
-                return connection.execute("SELECT * FROM cards")
+                return connection.execute("SELECT * FROM shop.public.cards")
         """,
     "tables of the statement": """
         from .pools import main
         def work():
             with main() as connection:
                 return connection.execute("WITH best AS (SELECT * FROM cards) SELECT * FROM best")
+        """,
+    "names from an unknown function": """
+        from .pools import main
+        def work():
+            for table in _find(["chats"]):
+                with main() as connection: connection.execute(f"SELECT * FROM {table}")
         """,
     "prose": """
         from .pools import main

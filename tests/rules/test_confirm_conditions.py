@@ -118,7 +118,7 @@ def build_member_condition(name: str, schema: Any) -> Any:
         (build_member_condition("rows", {"minItems": 1, "items": {"required": ["wipe"]}}), ["rows[].wipe"]),
         (build_member_condition("rows", {"contains": {"properties": {"wipe": {"const": True}}}}), []),
         (build_member_condition("options", {"not": {"properties": {"hard": {"const": True}}}}), []),
-        (build_member_condition("mode", {"const": "read"}), []),
+        (build_member_condition("mode", {"not": {"const": "delete"}}), []),
     ],
 )  # fmt: skip
 def test_confirm_condition_that_ignores_defaults_in_refs_and_objects_is_reported(
@@ -253,10 +253,11 @@ def test_unsatisfiable_confirm_condition_is_a_warning(
     [
         {"properties": {"path": {"pattern": "^/etc/.+\\.conf$"}}, "required": ["path"]},
         {"properties": {"path": {"minLength": 30}}, "required": ["path"]},
+        {"properties": {"path": {"not": {"anyOf": [{"maxLength": 29}, {"minLength": 31}]}}}, "required": ["path"]},
         {"properties": {"ids": {"minItems": 12}}, "required": ["ids"]},
         {"properties": {"ids": {"items": {"minimum": 7}, "minItems": 1}}, "required": ["ids"]},
         {"properties": {"deep": {"properties": {"a": {"properties": {"b": {"const": 9}},
-         "required": ["b"]}}, "required": ["a"]}}, "required": ["deep"]},
+         "required": ["b"]}, "c": {"const": 1}}, "required": ["a", "c"]}}, "required": ["deep"]},
         {"properties": {"n": {"exclusiveMinimum": 10, "exclusiveMaximum": 12}}, "required": ["n"]},
         {"allOf": [{"properties": {c: {"const": c}}, "required": [c]} for c in "pqrstu"]},
         {"propertyNames": {"enum": ["n"]}, "minProperties": 1},

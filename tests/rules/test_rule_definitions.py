@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 
 from tests.module_graph import DISTRIBUTIONS
 from tests.test_structure import assert_none
@@ -16,7 +19,7 @@ from toolcast.parsing.yaml_reader import (
     MAX_NODES,
 )
 from toolcast.rules.rule import Rule
-from toolcast.rules.rule_docs import load_page
+from toolcast.rules.rule_docs import PageError, load_page
 from toolcast.rules.table import FAMILIES, list_built_in_rules
 
 RULES = DISTRIBUTIONS["toolcast"] / "rules"
@@ -63,6 +66,13 @@ def test_spec_file_limits_in_the_rules_page_equal_the_constants() -> None:
     )
     assert f"at most {MAX_LARGE_NUMBERS}:" in docs.reason
     assert f"at most {MAX_COPIED_VALUES:,} values" in docs.reason
+
+
+def test_rule_documentation_without_a_reason_is_rejected(tmp_path: Path) -> None:
+    page = tmp_path / "house.md"
+    page.write_text("# House\n\nStyle.\n\n## house/polite\n\nChecks that x is y.\n")
+    with pytest.raises(PageError, match="`house/polite` needs a sentence, the reason,"):
+        load_page(str(page))
 
 
 def test_documentation_has_exactly_one_page_for_each_rule_family() -> None:

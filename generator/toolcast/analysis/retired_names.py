@@ -103,13 +103,15 @@ def scan_files(workspace: Workspace) -> ScanResult:
         for path, problem in _list_files(workspace, entry):
             if problem:
                 problems.append((index, problem))
-            elif path not in scanned and len(scanned) < _MAX_FILES:
+            elif path not in scanned:
                 scanned.add(path)
+                if len(scanned) > _MAX_FILES:
+                    break
                 pattern = prose_pattern if path.endswith(_PROSE) else code_pattern
                 mentions += _scan_file(workspace, path, quick, pattern)
-            if len(scanned) >= _MAX_FILES or len(mentions) >= _MAX_MENTIONS:
+            if len(mentions) >= _MAX_MENTIONS:
                 break
-    if len(scanned) >= _MAX_FILES:
+    if len(scanned) > _MAX_FILES:
         problems.append(
             (0, f"`scan` has more than {_MAX_FILES:,} files; the rest is not searched")
         )

@@ -20,7 +20,7 @@ _SERVER_PREFIX = r"mcp__[A-Za-z0-9_-]+?__"
 # A plain word such as `memory` is a tool's name only in backticks or after such a verb.
 _PLAIN_WORD = re.compile(r"[A-Za-z][a-z]*")
 _CALL_VERBS = r"\b(?:[Cc]all|[Ii]nvoke|[Pp]refer|[Rr]un)(?:s|ed|ing)?\s+"
-_CODE_BEFORE = frozenset("/\\=@$<")
+_CODE_BEFORE = tuple("/\\=@$<")
 _CODE_AFTER = re.compile(r"[/\\=]|\.\w")
 
 
@@ -78,7 +78,7 @@ def find_mentions(text: str, pattern: re.Pattern[str] | None) -> Iterator[Mentio
     for match in () if pattern is None else pattern.finditer(text):
         group = match.lastindex or 0
         start, end = match.span(group)
-        is_code_before = start > 0 and text[start - 1] in _CODE_BEFORE
+        is_code_before = text.endswith(_CODE_BEFORE, 0, start)
         is_code = is_code_before or _CODE_AFTER.match(text, end) is not None
         yield Mention(match[group], start, is_code)
 

@@ -140,7 +140,7 @@ def check_shared_definitions(
             if name in source.tree:
                 message = f"`{name}` is also defined in {source.parent.file}"
                 help_ = "rename one of the two"
-                yield problem_at(definitions, (name,), message, help_, at_key=True)
+                yield problem_at(definitions, (name,), message, help_)
     for name, definition in definitions.schemas.items():
         yield from _check_definition(definitions, name, JsonSchema(definition))
 
@@ -745,7 +745,7 @@ def check_unused_definitions(workspace: Workspace) -> Iterator[Problem]:
             _, name = key
             message = f"no tool uses the definition `{name}`"
             help_ = "remove the definition"
-            yield problem_at(definitions, (name,), message, help_, at_key=True)
+            yield problem_at(definitions, (name,), message, help_)
 
 
 _MIN_LARGE_REPEAT = 16

@@ -353,6 +353,9 @@ SAFE = {
         def work(): return read("persona")
         def other(): return ask("x")
         """,
+    "a method's name that is not looked up": """
+        def work(): return getattr(*CALL)(describe(client.agents, "messages.create"))
+        """,
     "a parameter of that name": """
         from .asking import ask
         def work(): return _call(str)

@@ -44,7 +44,7 @@ class RightPlace(TypedDict):
 
 class RightStored(TypedDict):
     id: str
-    lines: list[Line]
+    lines: tuple[Line, ...]
     more: str
 
 
