@@ -283,11 +283,16 @@ class SessionHandler(BaseHTTPRequestHandler):
         else:
             assert self.headers["mcp-protocol-version"] == "2025-06-18"
             result = '{"tools":[{"name":"a","limit":1E3}]}'
-        text = f'{{"jsonrpc":"2.0","id":{request_id},"result":{result}}}'
         is_plain = self.mode != "events"
-        body = (
-            text if is_plain else f": hello\r\nevent: message\r\ndata: {text}\r\n\r\n"
-        )
+        # Ids of the server's requests are independent of those of the client.
+        messages = [f'"id":{request_id},"method":"ping"']
+        if method == "tools/list" and request_id == 3 and not is_plain:
+            messages.append('"method":"notifications/tools/list_changed"')
+            result = '{"tools":[]}'
+        messages.append(f'"id":{request_id},"result":{result}')
+        texts = [f'{{"jsonrpc":"2.0",{message}}}' for message in messages]
+        events = [f"event: message\r\ndata: {text}\r\n\r\n" for text in texts]
+        body = texts[-1] if is_plain else "".join([": hello\r\n", *events])
         self.send_response(200 if request_id is not None else 202)
         kind = "application/json" if is_plain else "text/event-stream"
         self.send_header("content-type", kind)

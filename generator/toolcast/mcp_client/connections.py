@@ -288,11 +288,12 @@ class HttpConnection:
         async with aclosing(self._post(message)) as answers:
             async for answer in answers:
                 # Any response is accepted: its id is null if the server could not read
-                # the request's id (JSON-RPC 2.0, section 5).
-                if answer.get("id") == self._last_id or "method" not in answer:
+                # the request's id (JSON-RPC 2.0, section 5). The id of a request by the
+                # server may be equal.
+                if "method" not in answer:
                     return answer
-                if isinstance(answer["method"], str) and "id" not in answer:
-                    self.notifications.add(answer["method"])
+                if "id" not in answer:
+                    self.notifications.add(str(answer["method"]))
         return None
 
     async def notify(self, method: str) -> None:
