@@ -63,11 +63,11 @@ CASES = {
     ),
     "duplicate key": (
         b'[{"name": "a",\n  "inputSchema": {"type": "x", "type": "object"}}]',
-        "x.json:2:18: the object has the key `type` twice",
+        "x.json:2:18: an object has the key `type` twice",
     ),
     "duplicate key in JSON Lines": (
         b'{"name": "a",  "inputSchema": {}}\n\n{"name": "b", "name": "c"}\r\n',
-        "x.json:3:1: the object has the key `name` twice",
+        "x.json:3:1: an object has the key `name` twice",
     ),
     "duplicate tool": (make_list("a", "a"), "x.json: tool `a` is listed 2 times"),
     "path as name": (

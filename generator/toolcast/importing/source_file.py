@@ -139,10 +139,7 @@ def _read_json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
     except JsonError as error:
         lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
         is_json_lines = (
-            error.line > 1
-            and len(lines) > 1
-            and lines[0].startswith(b"{")
-            and lines[0].endswith(b"}")
+            error.line > 1 and lines[0].startswith(b"{") and lines[0].endswith(b"}")
         )
         if not is_json_lines:
             raise
@@ -218,15 +215,13 @@ def _locate_duplicate_keys(
 ) -> Iterator[str]:
     """Yield a line for each object that repeats a key, with the object's location."""
     text = data.decode("utf-8-sig")
-    objects = list(_list_objects_with_duplicates(text))[:_MAX_PROBLEMS_SHOWN]
-    for start, key in objects:
+    locations = []
+    for start, key in list(_list_objects_with_duplicates(text))[:_MAX_PROBLEMS_SHOWN]:
         line = text.count("\n", 0, start) + 1
         column = start - text.rfind("\n", 0, start)
-        key_text = escape_excerpt(key, 80)
-        yield f"{name}:{line}:{column}: the object has the key `{key_text}` twice"
-    if not objects:
-        key_text = escape_excerpt(duplicate_keys[0], 80)
-        yield f"{name}: an object has the key `{key_text}` twice"
+        locations.append((f"{name}:{line}:{column}", key))
+    for location, key in locations or [(name, duplicate_keys[0])]:
+        yield f"{location}: an object has the key `{escape_excerpt(key, 80)}` twice"
 
 
 def _list_objects_with_duplicates(text: str) -> Iterator[tuple[int, str]]:
