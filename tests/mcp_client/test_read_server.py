@@ -350,11 +350,11 @@ def test_mcp_server_http_response_above_64_mib_is_a_listing_error(
         read_server(parse_url_server(server_url))
 
 
-def test_refused_connection_to_an_mcp_http_server_is_a_listing_error_with_the_url() -> (
-    None
-):
+def test_unreachable_mcp_server_is_a_listing_error_with_its_url_or_program() -> None:
     with pytest.raises(ListingError, match=r"127\.0\.0\.1:9/mcp: ConnectError"):
         read_server(parse_url_server("http://127.0.0.1:9/mcp"))
+    with pytest.raises(ListingError, match="`no-such-program` cannot be started"):
+        read_server(parse_command_server("no-such-program --serve"))
 
 
 @pytest.mark.slow
@@ -363,11 +363,6 @@ def test_read_server_reads_a_stateless_mcp_http_server_in_version_2026_07_28() -
         reading = read_server(parse_url_server(server.url))
     assert reading.protocol == "2026-07-28"
     assert reading.tools
-
-
-def test_missing_mcp_stdio_server_program_is_a_listing_error_with_its_name() -> None:
-    with pytest.raises(ListingError, match="`no-such-program` cannot be started"):
-        read_server(parse_command_server("no-such-program --serve"))
 
 
 def test_invalid_mcp_server_command_or_url_is_a_listing_error() -> None:
