@@ -151,7 +151,8 @@ def test_import_adds_the_handlers_package_to_a_toolset_without_handlers(
     import_resources(tmp_path)
     assert load_toolset(tmp_path).handlers is None
     import_resources(tmp_path, "policy")
-    assert load_toolset(tmp_path).handlers == "handlers"
+    toolset = load_toolset(tmp_path)
+    assert (toolset.handlers, toolset.lifespan) == ("handlers", None)
 
 
 def test_second_import_finds_a_resource_with_a_new_uri_by_its_listed_name(
