@@ -17,7 +17,7 @@ from toolcast_runtime.core.validation.limits import measure_value
 from ..analysis.name_limits import is_tool_name
 from ..mcp_client.server_listing import ListingError
 from ..parsing.exact_json import JsonError, read_json
-from .formats import ToolSource, parse_tool_list
+from .formats import ToolSource, parse_tool_list, quote_name
 
 MAX_SOURCE_BYTES = 64 * 1024 * 1024
 """Size of a file that is imported."""
@@ -161,16 +161,16 @@ def _list_unsupported_tools(source: ToolSource) -> Iterator[tuple[str, str]]:
     counts = Counter(tool["name"] for tool in source.listing.tools)
     for name, count in counts.items():
         if count > 1:
-            yield name, f"tool `{escape_excerpt(name, 80)}` is listed {count} times"
+            yield name, f"tool {quote_name(name)} is listed {count} times"
     for name in counts:
         if not is_tool_name(name):
             yield (
                 name,
-                f"`{escape_excerpt(name, 80)}` is not a valid tool name: use 1 to 128 of"
+                f"{quote_name(name)} is not a valid tool name: use 1 to 128 of"
                 " A-Z a-z 0-9 _ . -",
             )
     for tool in source.listing.tools:
-        label = f"`{escape_excerpt(tool['name'], 80)}`"
+        label = quote_name(tool["name"])
         if "inputSchema" not in tool:
             yield tool["name"], f"{label} has none of {_SCHEMA_KEYS_TEXT}"
         elif not isinstance(tool["inputSchema"], dict):
@@ -186,7 +186,7 @@ def _list_oversized_tools(source: ToolSource) -> Iterator[tuple[str, str]]:
     for index, tool in enumerate(source.listing.tools):
         problem = measure_value(dict(tool)).problem
         if problem is not None:
-            label = f"`tools[{index}]` (`{escape_excerpt(tool['name'], 80)}`)"
+            label = f"`tools[{index}]` ({quote_name(tool['name'])})"
             yield tool["name"], f"{label} has {problem}"
 
 
@@ -221,7 +221,7 @@ def _locate_duplicate_keys(
         column = start - text.rfind("\n", 0, start)
         locations.append((f"{name}:{line}:{column}", key))
     for location, key in locations or [(name, duplicate_keys[0])]:
-        yield f"{location}: an object has the key `{escape_excerpt(key, 80)}` twice"
+        yield f"{location}: an object has the key {quote_name(key)} twice"
 
 
 def _list_objects_with_duplicates(text: str) -> Iterator[tuple[int, str]]:
