@@ -291,8 +291,9 @@ class SessionHandler(BaseHTTPRequestHandler):
             result = '{"tools":[]}'
         messages.append(f'"id":{request_id},"result":{result}')
         texts = [f'{{"jsonrpc":"2.0",{message}}}' for message in messages]
-        events = [f"event: message\r\ndata: {text}\r\n\r\n" for text in texts]
-        body = texts[-1] if is_plain else "".join([": hello\r\n", *events])
+        events = [f"data:{text}\r\n\r\n" for text in texts]
+        start = ": hello\r\nevent: message\r\n"
+        body = texts[-1] if is_plain else "".join([start, *events])
         self.send_response(200 if request_id is not None else 202)
         kind = "application/json" if is_plain else "text/event-stream"
         self.send_header("content-type", kind)

@@ -376,7 +376,7 @@ class HttpConnection:
             buffer += self._count_bytes(chunk)
             # Splitting the buffer at each chunk of a long line would take quadratic
             # time.
-            if b"\n" not in chunk and b"\r" not in chunk:
+            if b"\n" not in chunk:
                 continue
             *lines, rest = bytes(buffer).replace(b"\r\n", b"\n").split(b"\n")
             buffer = bytearray(rest)
