@@ -26,7 +26,6 @@ _MAX_PROBLEMS_SHOWN = 20
 _PROGRAM_SUFFIXES = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])
 _SCHEMA_KEYS_TEXT = "`inputSchema`, `input_schema` and `parameters`"
 _BLANKS = re.compile(r"[ \t\r\n]+")
-_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_source(path: str) -> ToolSource:
@@ -200,10 +199,11 @@ def _suggest_conversion(data: bytes, name: str) -> str:
         )
     if suffix in (".yaml", ".yml"):
         return "\n  help: the file is YAML: convert it to JSON"
-    start = data.lstrip()[:200].lower()
-    if data.startswith(_UTF_16_MARKS) or b"\0" in data[:4]:
+    start = data.lstrip()[:1]
+    # In UTF-16, one byte of each ASCII character is zero.
+    if b"\0" in data[:4]:
         return "\n  help: the file appears to be UTF-16: save it as UTF-8"
-    if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<")):
+    if start == b"<":
         return "\n  help: the file is a web page: check whether its address requires a login"
     if not start:
         return "\n  help: the file is empty: save a list of tools in it"
