@@ -162,6 +162,7 @@ def test_second_import_finds_a_resource_with_a_new_uri_by_its_listed_name(
     moved: list[dict[str, Any]] = [
         {"uri": "a://new", "name": "The policy", "x": 1},
         {"uri": "a://1", "name": "B"},
+        {"uri": "a://2", "name": "Other?"},
     ]
     plan = import_resources(tmp_path, entries=moved)
     assert "resources: a://new: `x` is not imported" in plan.notes
@@ -169,7 +170,8 @@ def test_second_import_finds_a_resource_with_a_new_uri_by_its_listed_name(
         "resource the_policy": ("uri",),
         "resource Other": ("listed_name",),
     }
-    assert read_names(tmp_path) == {"a://new": "the_policy", "a://1": "Other"}
+    names = {"a://new": "the_policy", "a://1": "Other", "a://2": "other_2"}
+    assert read_names(tmp_path) == names
 
 
 @pytest.mark.slow
