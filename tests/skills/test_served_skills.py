@@ -175,15 +175,14 @@ def test_skill_listing_built_from_specs_equals_the_mcp_server_listing(
     notes = loaded.workspace.toolsets[0]
     skills = owner.request("resources/list")["result"]["resources"]
     page = {"uri": "page://a", "name": "a", "size": 1}
-    live = ServerListing("notes", MODERN, resources=(*skills, page))
+    live = ServerListing("notes", MODERN, tools=(page,), resources=(*skills, page))
 
     declared = build_declared_listing(notes, live, has_skills=True)
 
-    # The specs declare no sizes of skills.
-    assert exclude_external_tools(notes, live)[0].resources == (
-        *declared.resources,
-        page,
-    )
+    # The specs declare no sizes of skills, and no server of the additional tool.
+    own, excluded_count = exclude_external_tools(notes, live)
+    assert own.resources == (*declared.resources, page)
+    assert (own.tools, excluded_count) == (live.tools, 0)
     assert list(declared.tools) == owner.request("tools/list")["result"]["tools"]
 
 
