@@ -214,7 +214,12 @@ def test_toolcast_call_server_option_selects_a_toolset_yaml_mcp_server(
             2,
             f"the server {sys.executable} has no tool `ecko`; did you mean `echo`?",
         ),
-        ("well", ["echo", "text:=5"], 2, "`text` must be a string"),
+        (
+            "well",
+            ["echo", "text:=5", "txt=a"],
+            2,
+            "`text` must be a string\nerror: `txt` is not a parameter; did you mean `text`?\n  help",
+        ),
         (
             "ending",
             ["echo"],

@@ -72,11 +72,12 @@ def test_toolcast_program_runs_under_cprofile(tmp_path: Path) -> None:
     assert pstats.Stats(str(profile)).total_calls  # type: ignore[attr-defined]  # its stub lacks it
 
 
-def test_generate_with_an_invalid_spec_exits_with_1_and_writes_nothing(
-    project: Any,
+@pytest.mark.parametrize("command", [["generate"], ["rename", "ann", "anna"]])
+def test_command_with_an_invalid_spec_exits_with_1_and_writes_nothing(
+    project: Any, command: list[str]
 ) -> None:
     project.edit("specs/toy/ann.yaml", "summary:", "sumary:")
-    run = project.toolcast("generate")
+    run = project.toolcast(*command)
     assert run.returncode == 1
     assert "did you mean `summary`?" in run.stderr
     assert run.stderr.endswith("nothing was written\n")

@@ -83,7 +83,7 @@ def run_check(project: Project, pyproject: str, *options: str) -> str:
         (f'{WHEEL}only-include = ["generated", "handlers/work.py"]\n', ""),
         (
             f'{WHEEL}packages = ["shop"]\n[tool.setuptools]\npackages = ["generated"]\n',
-            "add their folders to `packages` in `[tool.hatch.build.targets.wheel]`",
+            "lacks `generated/__init__.py`",
         ),
     ],
 )
@@ -93,6 +93,8 @@ def test_check_preflight_reports_generated_files_and_handlers_missing_from_the_w
     text = run_check(project, HATCHLING + settings, "--preflight")
     assert ("output/not-in-wheel" in text) is bool(missing), text
     assert missing in text
+    help_ = "add their folders to `packages` in `[tool.hatch.build.targets.wheel]`"
+    assert (help_ in " ".join(text.split())) is bool(missing)
     assert "tool.setuptools" not in text
     assert "output/unknown-wheel" not in text
 

@@ -213,6 +213,11 @@ def maybe_point(give: bool = True) -> Point | None:
     return Point(x=1) if give else None
 
 
+def point_as_object() -> Point:
+    """Return an object with the names of a model's fields."""
+    return {"x": 1, "label": "here"}  # type: ignore[return-value]
+
+
 def note(text: str, pinned: bool | None = None) -> Note:
     """Return a TypedDict."""
     return Note(text=text) if pinned is None else Note(text=text, pinned=pinned)
@@ -328,6 +333,7 @@ CALLS: dict[Any, list[dict[str, Any]]] = {
     line: [{"points": [POINT]}, {"points": []}],
     lines: [{"points": [POINT, POINT]}],
     maybe_point: [{}, {"give": False}],
+    point_as_object: [{}],
     note: [{"text": "a"}, {"text": "a", "pinned": True}],
     person: [{"person": {"name": "Ada", "born": "1815-12-10"}}],
     people: [{}],

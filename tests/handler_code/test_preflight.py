@@ -41,7 +41,7 @@ def test_handler_that_cannot_be_imported_is_reported_in_its_spec(
     )
     project.write("handlers/ending.py", "raise SystemExit(3)\ndef ends(): ...\n")
     project.write("handlers/later.py", "from handlers import deep\ndef later(): ...\n")
-    project.write("handlers/deep.py", "LEVELS = 1 / 0\n")
+    project.write("handlers/deep.py", "if True:\n    LEVELS = 1 / 0\n")
     project.write("handlers/opening.py", "import os\nX = os.environ['NO_SUCH']\n")
     with (project.root / "handlers/opening.py").open("a", encoding="utf-8") as file:
         file.write(
@@ -55,7 +55,7 @@ def test_handler_that_cannot_be_imported_is_reported_in_its_spec(
     assert code == 1
     lines = [line for line in text.splitlines() if ": handler/" in line]
     assert [line for line in lines if "explain" not in line] == [
-        "handlers/deep.py:1:1: error: handler/import-error: the handler of `later` cannot be"
+        "handlers/deep.py:2:5: error: handler/import-error: the handler of `later` cannot be"
         " imported: ZeroDivisionError: division by zero",
         "handlers/ending.py:1:1: error: handler/import-error: the handler of `ends` cannot be"
         " imported: SystemExit: 3",

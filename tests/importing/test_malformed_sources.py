@@ -62,12 +62,12 @@ CASES = {
         "x.json: `tools[0]` (`a`) has more than 200 levels of nesting",
     ),
     "duplicate key": (
-        b'[{"name": "a",\n  "inputSchema": {"type": "x", "type": "object"}}]',
-        "x.json:2:18: the object has the key `type` twice",
+        b'\n[{"name": "a", "inputSchema": {}, "name": "b"}]',
+        "x.json:2:2: an object has the key `name` twice",
     ),
     "duplicate key in JSON Lines": (
         b'{"name": "a",  "inputSchema": {}}\n\n{"name": "b", "name": "c"}\r\n',
-        "x.json:3:1: the object has the key `name` twice",
+        "x.json:3:1: an object has the key `name` twice",
     ),
     "duplicate tool": (make_list("a", "a"), "x.json: tool `a` is listed 2 times"),
     "path as name": (
@@ -117,12 +117,15 @@ def test_tool_list_file_byte_order_mark_is_ignored() -> None:
     assert [tool["name"] for tool in source.listing.tools] == ["a"]
 
 
-def test_import_lists_at_most_twenty_tool_list_problems() -> None:
+@pytest.mark.parametrize(
+    ("count", "last"), [(20, "`a b 19` is not"), (1000, "and 980 more")]
+)
+def test_import_lists_at_most_twenty_tool_list_problems(count: int, last: str) -> None:
     """The last line has the number of the other problems."""
     with pytest.raises(ListingError) as error:
-        parse_source(make_list(*(f"a b {n}" for n in range(1000))), "x.json")
-    lines = str(error.value).split("\n")
-    assert len(lines) == 21 and lines[-1] == "x.json: and 980 more"
+        parse_source(make_list(*(f"a b {n}" for n in range(count))), "x.json")
+    *lines, last_line = str(error.value).split("\n")
+    assert len(lines) <= 20 and last_line.startswith(f"x.json: {last}")
 
 
 def test_import_source_that_is_not_a_regular_file_is_an_error(tmp_path: Path) -> None:

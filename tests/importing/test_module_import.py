@@ -135,8 +135,12 @@ def test_commands_in_the_fastmcp_migration_docs_succeed(tmp_path: Path) -> None:
 
 
 def test_import_python_uses_module_functions_as_handlers_without_adapters(
-    project: Path,
+    project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The module may print and use the environment variables of the command."""
+    with (project / "plain_shop/server.py").open("a", encoding="utf-8") as file:
+        file.write("\nimport os\nprint(os.environ['SHOP_NAME'])\n")
+    monkeypatch.setenv("SHOP_NAME", "Plain")
     import_server(project, "plain_shop.server")
     assert read_handlers(project) == {
         "add": "plain_shop.server:add",
@@ -240,13 +244,6 @@ def test_import_python_times_out_for_a_module_that_runs_its_server(
     output = import_server(tmp_path, "shop_module", "--timeout", "4", code=2)
     assert "was not imported within 4 s" in output
     assert 'move `run()` below `if __name__ == "__main__":`' in output
-
-
-@pytest.mark.slow
-def test_import_python_accepts_a_module_that_prints(project: Path) -> None:
-    path = project / "plain_shop/server.py"
-    path.write_text(f"{path.read_text('utf-8')}\nprint('loaded')\n", "utf-8")
-    import_server(project, "plain_shop.server")
 
 
 @pytest.mark.parametrize(

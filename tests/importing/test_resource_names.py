@@ -32,8 +32,13 @@ def import_resources(
     """Import resources with names, or other entries, into the toolset `things`."""
     if entries is None:
         entries = [{"uri": f"a://{i}", "name": name} for i, name in enumerate(names)]
+    lists = {
+        "tools": [TOOL],
+        "resources": [entry for entry in entries if "uri" in entry],
+        "resourceTemplates": [entry for entry in entries if "uriTemplate" in entry],
+    }
     workspace = load_workspace(str(root)).workspace or Workspace(str(root), (), ())
-    listing = parse_listing({"tools": [TOOL], "resources": entries}, "server", ())
+    listing = parse_listing(lists, "server", ())
     plan = plan_import(workspace, source_from_server(listing), "things")
     write_edit(str(root), plan.edit)
     return plan
@@ -118,25 +123,36 @@ def test_resource_without_a_text_as_name_is_rejected(name: Any, tmp_path: Path) 
     assert read_names(tmp_path) == {"a://1": "fine"}
 
 
+@pytest.mark.parametrize("address", [{"uri": "a://0"}, {"uriTemplate": "a://{x}"}])
 @pytest.mark.parametrize(
-    ("before", "after", "changed"),
+    ("before", "after"),
     [
-        ("policy", "The policy", ("listed_name",)),
-        ("The policy", "A policy", ("listed_name",)),
-        ("The policy", "the_policy", ("listed_name",)),
+        ("policy", "The policy"),
+        ("The policy", "A policy"),
+        ("The policy", "the_policy"),
     ],
 )
 def test_second_import_updates_the_listed_name_and_keeps_the_identifier(
-    before: str, after: str, changed: tuple[str, ...], tmp_path: Path
+    before: str, after: str, address: dict[str, str], tmp_path: Path
 ) -> None:
-    import_resources(tmp_path, before)
+    import_resources(tmp_path, entries=[{**address, "name": before}])
     names = read_names(tmp_path)
-    plan = import_resources(tmp_path, after)
-    assert (*plan.changed_fields.values(),) == (changed,)
+    plan = import_resources(tmp_path, entries=[{**address, "name": after}])
+    assert [*plan.changed_fields.values()] == [("listed_name",)]
     assert read_names(tmp_path) == names
     [spec] = load_toolset(tmp_path).mcp_resources
     assert spec.mcp["name"] == after
     assert (spec.listed_name is None) is (after == spec.name)
+
+
+def test_import_adds_the_handlers_package_to_a_toolset_without_handlers(
+    tmp_path: Path,
+) -> None:
+    import_resources(tmp_path)
+    assert load_toolset(tmp_path).handlers is None
+    import_resources(tmp_path, "policy")
+    toolset = load_toolset(tmp_path)
+    assert (toolset.handlers, toolset.lifespan) == ("handlers", None)
 
 
 def test_second_import_finds_a_resource_with_a_new_uri_by_its_listed_name(
@@ -146,6 +162,7 @@ def test_second_import_finds_a_resource_with_a_new_uri_by_its_listed_name(
     moved: list[dict[str, Any]] = [
         {"uri": "a://new", "name": "The policy", "x": 1},
         {"uri": "a://1", "name": "B"},
+        {"uri": "a://2", "name": "Other?"},
     ]
     plan = import_resources(tmp_path, entries=moved)
     assert "resources: a://new: `x` is not imported" in plan.notes
@@ -153,7 +170,8 @@ def test_second_import_finds_a_resource_with_a_new_uri_by_its_listed_name(
         "resource the_policy": ("uri",),
         "resource Other": ("listed_name",),
     }
-    assert read_names(tmp_path) == {"a://new": "the_policy", "a://1": "Other"}
+    names = {"a://new": "the_policy", "a://1": "Other", "a://2": "other_2"}
+    assert read_names(tmp_path) == names
 
 
 @pytest.mark.slow

@@ -283,11 +283,17 @@ class SessionHandler(BaseHTTPRequestHandler):
         else:
             assert self.headers["mcp-protocol-version"] == "2025-06-18"
             result = '{"tools":[{"name":"a","limit":1E3}]}'
-        text = f'{{"jsonrpc":"2.0","id":{request_id},"result":{result}}}'
         is_plain = self.mode != "events"
-        body = (
-            text if is_plain else f": hello\r\nevent: message\r\ndata: {text}\r\n\r\n"
-        )
+        # Ids of the server's requests are independent of those of the client.
+        messages = [f'"id":{request_id},"method":"ping"']
+        if method == "tools/list" and request_id == 3 and not is_plain:
+            messages.append('"method":"notifications/tools/list_changed"')
+            result = '{"tools":[]}'
+        messages.append(f'"id":{request_id},"result":{result}')
+        texts = [f'{{"jsonrpc":"2.0",{message}}}' for message in messages]
+        events = [f"data:{text}\r\n\r\n" for text in texts]
+        start = ": hello\r\nevent: message\r\n"
+        body = texts[-1] if is_plain else "".join([start, *events])
         self.send_response(200 if request_id is not None else 202)
         kind = "application/json" if is_plain else "text/event-stream"
         self.send_header("content-type", kind)
@@ -345,11 +351,11 @@ def test_mcp_server_http_response_above_64_mib_is_a_listing_error(
         read_server(parse_url_server(server_url))
 
 
-def test_refused_connection_to_an_mcp_http_server_is_a_listing_error_with_the_url() -> (
-    None
-):
+def test_unreachable_mcp_server_is_a_listing_error_with_its_url_or_program() -> None:
     with pytest.raises(ListingError, match=r"127\.0\.0\.1:9/mcp: ConnectError"):
         read_server(parse_url_server("http://127.0.0.1:9/mcp"))
+    with pytest.raises(ListingError, match="`no-such-program` cannot be started"):
+        read_server(parse_command_server("no-such-program --serve"))
 
 
 @pytest.mark.slow
@@ -358,11 +364,6 @@ def test_read_server_reads_a_stateless_mcp_http_server_in_version_2026_07_28() -
         reading = read_server(parse_url_server(server.url))
     assert reading.protocol == "2026-07-28"
     assert reading.tools
-
-
-def test_missing_mcp_stdio_server_program_is_a_listing_error_with_its_name() -> None:
-    with pytest.raises(ListingError, match="`no-such-program` cannot be started"):
-        read_server(parse_command_server("no-such-program --serve"))
 
 
 def test_invalid_mcp_server_command_or_url_is_a_listing_error() -> None:

@@ -122,7 +122,7 @@ def test_modules_in_the_working_folder_do_not_affect_a_packaged_server(
     assert "of the folder" not in process.stderr
 
 
-def test_packaged_mcp_server_version_is_the_version_in_pyproject(
+def test_only_a_packaged_mcp_server_has_the_version_in_pyproject(
     make_package_project: Callable[..., Project],
 ) -> None:
     project = make_package_project()
@@ -141,6 +141,9 @@ def test_packaged_mcp_server_version_is_the_version_in_pyproject(
         for name, manifests in generate_manifests(project).items()
         if name != "mcp.json"
     } == {"1.3.0"}
+    project.edit("specs/toy/toolset.yaml", ", package: {namespace: io.github.ann}", "")
+    project.generate()
+    assert '"1.3.0"' not in server.read_text("utf-8")
 
 
 def test_package_manifests_declare_environment_variables_and_mark_secrets(

@@ -21,7 +21,10 @@ from tests.mcp.servers import (
 )
 from tests.project_files import write_toolset
 from tests.skills.readers import parse_front_matter
-from toolcast.mcp_client.declared_servers import build_declared_listing
+from toolcast.mcp_client.declared_servers import (
+    build_declared_listing,
+    exclude_external_tools,
+)
 from toolcast.mcp_client.server_listing import ServerListing
 from toolcast.model.loading import load_workspace
 
@@ -170,15 +173,16 @@ def test_skill_listing_built_from_specs_equals_the_mcp_server_listing(
     loaded = load_workspace(str(project))
     assert loaded.workspace is not None
     notes = loaded.workspace.toolsets[0]
-    resources = owner.request("resources/list")["result"]["resources"]
-    for resource in resources:
-        del resource["size"]
+    skills = owner.request("resources/list")["result"]["resources"]
+    page = {"uri": "page://a", "name": "a", "size": 1}
+    live = ServerListing("notes", MODERN, tools=(page,), resources=(*skills, page))
 
-    declared = build_declared_listing(
-        notes, ServerListing("notes", MODERN), has_skills=True
-    )
+    declared = build_declared_listing(notes, live, has_skills=True)
 
-    assert list(declared.resources) == resources
+    # The specs declare no sizes of skills, and no server of the additional tool.
+    own, excluded_count = exclude_external_tools(notes, live)
+    assert own.resources == (*declared.resources, page)
+    assert (own.tools, excluded_count) == (live.tools, 0)
     assert list(declared.tools) == owner.request("tools/list")["result"]["tools"]
 
 

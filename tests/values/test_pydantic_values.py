@@ -27,6 +27,7 @@ HANDLERS = """
     from datetime import date
     from enum import Enum
     from typing import Annotated
+    from mcp_types import CallToolResult, TextContent
     from pydantic import BaseModel, Field, field_validator
     from toolcast_runtime import ToolError, ToolResponse, text
 
@@ -66,6 +67,8 @@ HANDLERS = """
 
     def whole(**arguments: int): return sorted(arguments.items())
     def refuse(): raise ToolError("not today")
+    def fail(count: int):
+        return CallToolResult(content=[TextContent(text="no")] * count, is_error=True)
 """
 COUNT = """
 parameters:
@@ -84,6 +87,7 @@ TOOLS = {
     "give_later": COUNT,
     "whole": COUNT,
     "refuse": NONE,
+    "fail": COUNT,
 }
 PROGRAM = """
 import json, sys
@@ -125,6 +129,8 @@ def test_values_pydantic_converts_arguments_by_the_handler_annotations(
         ("give_later", {"count": 3}),
         ("whole", {"count": 2}),
         ("refuse", {}),
+        ("fail", {"count": 2}),
+        ("fail", {"count": 0}),
     ) == [
         {
             "kinds": ["date", "Color", "int", "Order"],
@@ -141,6 +147,8 @@ def test_values_pydantic_converts_arguments_by_the_handler_annotations(
         [0, 1, 2],
         [["count", 2]],
         "not today",
+        "no\nno",
+        "the tool failed",
     ]
 
 

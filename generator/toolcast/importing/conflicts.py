@@ -13,7 +13,7 @@ from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from ..model.language_fields import get_mcp_members
 from ..parsing.exact_json import encode_exact
 from ..suggestions import format_first
-from .formats import ToolSource
+from .formats import ToolSource, quote_name
 
 Path = tuple[str | int, ...]
 
@@ -365,7 +365,7 @@ def merge_sources(
         by_priority = sorted(sources, key=lambda source: source.name != preferred)
         if preferred is not None and by_priority[0].find_tool(name) is None:
             omission_notes.append(
-                f"`{escape_excerpt(name, 80)}` is skipped: {preferred} does not list it"
+                f"{quote_name(name)} is skipped: {preferred} does not list it"
             )
             continue
         listing_sources = [s for s in by_priority if s.find_tool(name) is not None]

@@ -297,8 +297,7 @@ def parse_tool_list(
     definitions = [draft.definition for draft in drafts]
     listing = parse_listing({"tools": definitions, **other_lists}, name, notes)
     ignored_keys = [
-        f"`{escape_excerpt(draft.definition['name'], 80)}`: `{escape_excerpt(key, 80)}`"
-        " is not imported"
+        f"{quote_name(draft.definition['name'])}: {quote_name(key)}" " is not imported"
         for draft in drafts
         for key in draft.ignored_keys
     ]
@@ -425,13 +424,18 @@ def _is_gemini_schema(schema: Any) -> bool:
     return isinstance(type_name, str) and type_name.isupper()
 
 
+def quote_name(name: str) -> str:
+    """Return the first 80 characters of a name, escaped and in backquotes."""
+    return f"`{escape_excerpt(name, 80)}`"
+
+
 def _describe_unsupported_tool(tool: Mapping[str, Any]) -> str:
     tool_type = str(tool.get("type", next(iter(tool), "")))
     labels = [tool[key] for key in _LABEL_KEYS if isinstance(tool.get(key), str)]
     label = labels[0] if labels else tool_type
-    subject = f"`{escape_excerpt(label, 80)}`"
+    subject = quote_name(label)
     if label != tool_type:
-        subject += f" (`{escape_excerpt(tool_type, 80)}`)"
+        subject += f" ({quote_name(tool_type)})"
     if tool_type == "custom":
         return f"{subject} is skipped: it accepts free text instead of parameters"
     return f"{subject} is skipped: it is a built-in tool of the provider"

@@ -21,7 +21,7 @@ from ..refactoring.project_edit import EditSession, OwnedTool
 from ..refactoring.references import rename_in_text
 from ..refactoring.remove import remove_spec, reserve_names
 from ..suggestions import format_quoted_list
-from .formats import ToolSource
+from .formats import ToolSource, quote_name
 from .prohibitions import list_protected_fields
 from .spec_fields import is_unmodified_import
 
@@ -167,7 +167,7 @@ def _apply_local_names(
         elif local_name != name and local_name in used_names:
             reason = f"it is a previous name of `{local_name}`, which is also listed"
         if reason:
-            notes.append(f"`{escape_excerpt(name, 80)}` is skipped: {reason}")
+            notes.append(f"{quote_name(name)} is skipped: {reason}")
             continue
         used_names.add(local_name)
         selected[name] = {**tool, "name": local_name}

@@ -286,5 +286,5 @@ def _list_missing(
         if id(spec) not in listed_specs:
             yield (
                 f"the {spec.kind} `{spec.name}` is no longer listed by"
-                f" {escape_excerpt(source.name, 80)}; its spec stays"
+                f" {_format(source.name)}; its spec stays"
             )

@@ -32,7 +32,7 @@ from ..refactoring.spec_text import UneditableValueError
 from ..spec_language.spec_language import render_schema
 from ..suggestions import format_first
 from .first_calls import CALLS_FILE, render_first_calls
-from .formats import ToolSource
+from .formats import ToolSource, quote_name
 from .handler_module import HandlerPlan, plan_handlers
 from .local_decisions import LocalSelection, apply_local_decisions
 from .mcp_specs import plan_mcp_specs
@@ -498,7 +498,7 @@ def _compare_definitions(
             else "differs from"
         )
         notes.append(
-            f"`{escape_excerpt(tool['name'], 80)}`: the definition generated from the spec"
+            f"{quote_name(tool['name'])}: the definition generated from the spec"
             f" {difference} the listed one"
         )
     return notes
@@ -518,7 +518,7 @@ def _list_other_entries(source: ToolSource) -> list[str]:
     ):
         entries = source.listing.entries(kind)
         if entries:
-            names = [f"`{escape_excerpt(entry[key], 80)}`" for entry in entries]
+            names = [quote_name(entry[key]) for entry in entries]
             shown_names = format_first(names, _MAX_NAMES_SHOWN)
             notes.append(f"`{kind}` are not imported ({len(entries)}): {shown_names}")
     return notes

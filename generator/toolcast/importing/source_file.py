@@ -17,7 +17,7 @@ from toolcast_runtime.core.validation.limits import measure_value
 from ..analysis.name_limits import is_tool_name
 from ..mcp_client.server_listing import ListingError
 from ..parsing.exact_json import JsonError, read_json
-from .formats import ToolSource, parse_tool_list
+from .formats import ToolSource, parse_tool_list, quote_name
 
 MAX_SOURCE_BYTES = 64 * 1024 * 1024
 """Size of a file that is imported."""
@@ -26,7 +26,6 @@ _MAX_PROBLEMS_SHOWN = 20
 _PROGRAM_SUFFIXES = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])
 _SCHEMA_KEYS_TEXT = "`inputSchema`, `input_schema` and `parameters`"
 _BLANKS = re.compile(r"[ \t\r\n]+")
-_UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_source(path: str) -> ToolSource:
@@ -139,10 +138,7 @@ def _read_json_or_lines(data: bytes) -> tuple[Any, tuple[str, ...]]:
     except JsonError as error:
         lines = data.removeprefix(b"\xef\xbb\xbf").splitlines()
         is_json_lines = (
-            error.line > 1
-            and len(lines) > 1
-            and lines[0].startswith(b"{")
-            and lines[0].endswith(b"}")
+            error.line > 1 and lines[0].startswith(b"{") and lines[0].endswith(b"}")
         )
         if not is_json_lines:
             raise
@@ -164,16 +160,16 @@ def _list_unsupported_tools(source: ToolSource) -> Iterator[tuple[str, str]]:
     counts = Counter(tool["name"] for tool in source.listing.tools)
     for name, count in counts.items():
         if count > 1:
-            yield name, f"tool `{escape_excerpt(name, 80)}` is listed {count} times"
+            yield name, f"tool {quote_name(name)} is listed {count} times"
     for name in counts:
         if not is_tool_name(name):
             yield (
                 name,
-                f"`{escape_excerpt(name, 80)}` is not a valid tool name: use 1 to 128 of"
+                f"{quote_name(name)} is not a valid tool name: use 1 to 128 of"
                 " A-Z a-z 0-9 _ . -",
             )
     for tool in source.listing.tools:
-        label = f"`{escape_excerpt(tool['name'], 80)}`"
+        label = quote_name(tool["name"])
         if "inputSchema" not in tool:
             yield tool["name"], f"{label} has none of {_SCHEMA_KEYS_TEXT}"
         elif not isinstance(tool["inputSchema"], dict):
@@ -189,7 +185,7 @@ def _list_oversized_tools(source: ToolSource) -> Iterator[tuple[str, str]]:
     for index, tool in enumerate(source.listing.tools):
         problem = measure_value(dict(tool)).problem
         if problem is not None:
-            label = f"`tools[{index}]` (`{escape_excerpt(tool['name'], 80)}`)"
+            label = f"`tools[{index}]` ({quote_name(tool['name'])})"
             yield tool["name"], f"{label} has {problem}"
 
 
@@ -203,10 +199,11 @@ def _suggest_conversion(data: bytes, name: str) -> str:
         )
     if suffix in (".yaml", ".yml"):
         return "\n  help: the file is YAML: convert it to JSON"
-    start = data.lstrip()[:200].lower()
-    if data.startswith(_UTF_16_MARKS) or b"\0" in data[:4]:
+    start = data.lstrip()[:1]
+    # In UTF-16, one byte of each ASCII character is zero.
+    if b"\0" in data[:4]:
         return "\n  help: the file appears to be UTF-16: save it as UTF-8"
-    if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<")):
+    if start == b"<":
         return "\n  help: the file is a web page: check whether its address requires a login"
     if not start:
         return "\n  help: the file is empty: save a list of tools in it"
@@ -218,15 +215,13 @@ def _locate_duplicate_keys(
 ) -> Iterator[str]:
     """Yield a line for each object that repeats a key, with the object's location."""
     text = data.decode("utf-8-sig")
-    objects = list(_list_objects_with_duplicates(text))[:_MAX_PROBLEMS_SHOWN]
-    for start, key in objects:
+    locations = []
+    for start, key in list(_list_objects_with_duplicates(text))[:_MAX_PROBLEMS_SHOWN]:
         line = text.count("\n", 0, start) + 1
         column = start - text.rfind("\n", 0, start)
-        key_text = escape_excerpt(key, 80)
-        yield f"{name}:{line}:{column}: the object has the key `{key_text}` twice"
-    if not objects:
-        key_text = escape_excerpt(duplicate_keys[0], 80)
-        yield f"{name}: an object has the key `{key_text}` twice"
+        locations.append((f"{name}:{line}:{column}", key))
+    for location, key in locations or [(name, duplicate_keys[0])]:
+        yield f"{location}: an object has the key {quote_name(key)} twice"
 
 
 def _list_objects_with_duplicates(text: str) -> Iterator[tuple[int, str]]:

@@ -288,11 +288,12 @@ class HttpConnection:
         async with aclosing(self._post(message)) as answers:
             async for answer in answers:
                 # Any response is accepted: its id is null if the server could not read
-                # the request's id (JSON-RPC 2.0, section 5).
-                if answer.get("id") == self._last_id or "method" not in answer:
+                # the request's id (JSON-RPC 2.0, section 5). The id of a request by the
+                # server may be equal.
+                if "method" not in answer:
                     return answer
-                if isinstance(answer["method"], str) and "id" not in answer:
-                    self.notifications.add(answer["method"])
+                if "id" not in answer:
+                    self.notifications.add(str(answer["method"]))
         return None
 
     async def notify(self, method: str) -> None:
@@ -375,7 +376,7 @@ class HttpConnection:
             buffer += self._count_bytes(chunk)
             # Splitting the buffer at each chunk of a long line would take quadratic
             # time.
-            if b"\n" not in chunk and b"\r" not in chunk:
+            if b"\n" not in chunk:
                 continue
             *lines, rest = bytes(buffer).replace(b"\r\n", b"\n").split(b"\n")
             buffer = bytearray(rest)

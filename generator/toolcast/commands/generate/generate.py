@@ -152,9 +152,8 @@ def generate_project(
     # reports these files.
     if not foreign:
         # Store the outcome of the next run without changes: all files are unchanged then.
-        unchanged = written._replace(
-            written=0, unchanged=len(files), removed=0, replaced=0
-        )
+        # If this run replaced documents, which are inputs, no outcome is stored.
+        unchanged = written._replace(written=0, unchanged=len(files), removed=0)
         if format_ == "text":
             out = _format_summary(generated, workspace, unchanged)
         save(os.path.join(root, output), digests, build(CLEAN, findings, out=out))
