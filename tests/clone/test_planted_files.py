@@ -59,7 +59,7 @@ def test_check_and_generate_with_a_planted_link_or_device_change_nothing_outside
     """Commands also end in time, and errors name the planted file."""
     before = clone.read_outside()
     # Every fourth plant, different ones at the next path; thorough runs use all, but only
-    # every second at a path that is read as another one.
+    # every second at a path that is handled like another one.
     step = (1 + (path in SIMILAR_PATHS)) if os.environ.get("TOOLCAST_THOROUGH") else 4
     for plant in PLANTS[ALL_PATHS.index(path) % step :: step]:
         target = clone.root / path
