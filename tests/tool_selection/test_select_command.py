@@ -171,15 +171,16 @@ def test_failed_case_shows_the_first_tool_and_term_weights(
     make_wiki_project: Callable[..., Any],
 ) -> None:
     result = make_wiki_project(
-        archive_page="cases: [{message: Remove that page from the wiki for good.}]\n"
+        archive_page="cases: [{message: Remove that archived page from the wiki for good.}]\n"
     ).toolcast("select")
     assert result.returncode == 1
     assert result.stdout == """\
 specs/toy/archive_page.yaml:5:
-  "Remove that page from the wiki for good."
+  "Remove that archived page from the wiki for good."
     `archive_page` has rank 2; `delete_page` ranks first
     word              archive_page  delete_page
     good                         -          37%
+    archived                   27%            -
     wiki                       29%          27%
     page                       38%          36%
 

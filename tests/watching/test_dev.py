@@ -33,12 +33,13 @@ class DevProcess:
     def __init__(self, root: Path, token: str = "") -> None:
         self._log = root.parent / "dev.log"
         self._at = 0
-        with self._log.open("wb") as log:
+        self.stdout_log = root.parent / "stdout.log"
+        with self._log.open("wb") as log, self.stdout_log.open("wb") as stdout_log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "toolcast", "dev", "--port", "0"],
                 cwd=root,
-                stdout=log,
-                stderr=subprocess.STDOUT,
+                stdout=stdout_log,
+                stderr=log,
                 env={**os.environ, "TOY_TOKEN": token},
             )
 
@@ -64,6 +65,11 @@ def run_dev(root: Path, token: str = "") -> Iterator[DevProcess]:
     finally:
         dev.process.terminate()
         dev.process.wait()
+    # Only the summaries of `toolcast generate` are on stdout.
+    assert all(
+        " files in generated/ (" in line
+        for line in dev.stdout_log.read_text("utf-8").splitlines()
+    )
 
 
 @pytest.mark.slow
