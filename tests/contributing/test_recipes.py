@@ -7,13 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.contributing.recipe_steps import Step, read_steps
+from tests.contributing.recipe_steps import read_steps
 from tests.git_command import run_git
 from tests.repository import needs_all
 
@@ -30,8 +29,6 @@ AFFECTED_TESTS = (
     " tests/test_structure.py tests/runtime/test_definitions.py"
     " tests/runtime/test_level.py tests/runtime/test_packages.py"
 )
-# Without `REGENERATE=1`, tests change no file.
-PYTEST = ".venv/bin/python -m pytest "
 FINAL_COMMANDS = {
     "make test-fast": f"make test-fast FAST='{AFFECTED_TESTS}'",
     "make lint": "make lint CODE=generator/toolcast",
@@ -86,11 +83,6 @@ def run_line(clone: Path) -> Callable[[str], str]:
     return run
 
 
-def list_lines(steps: Iterable[Step]) -> list[str]:
-    """Return the shell lines of the steps without a path."""
-    return [line for s in steps if not s.path for line in s.text.splitlines()]
-
-
 def format_only_changed_files(root: Path, changed: set[str]) -> None:
     """Exclude all other files from black, because `make lint` already covers them."""
     settings = root / "pyproject.toml"
@@ -105,23 +97,20 @@ def format_only_changed_files(root: Path, changed: set[str]) -> None:
 def test_contributing_recipes_add_a_target_a_field_and_a_rule(
     clone: Path, run_line: Callable[[str], str]
 ) -> None:
-    """The final commands and repeated tests run only once, in the last recipe."""
-    steps = {title: list(read_steps(PAGE, title)) for title in TITLES}
-    remaining = Counter(line for title in TITLES for line in list_lines(steps[title]))
+    """The commands that end every recipe run only once, after the last recipe."""
     output: dict[str, str] = {}
     changed: dict[str, set[str]] = {}
     final_commands = set()
     for title in TITLES:
         output[title] = ""
-        for step in steps[title]:
+        for step in read_steps(PAGE, title):
             if step.path:
                 step.apply(clone)
                 continue
-            for line in list_lines([step]):
-                remaining[line] -= 1
+            for line in step.text.splitlines():
                 if line in FINAL_COMMANDS:
                     final_commands.add(line)
-                elif not (line.startswith(PYTEST) and remaining[line]):
+                else:
                     output[title] += run_line(line)
         run_git(clone, "add", "-A")
         changed[title] = set(run_git(clone, "diff", "--cached", "--name-only").split())

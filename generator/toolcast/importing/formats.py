@@ -297,7 +297,7 @@ def parse_tool_list(
     definitions = [draft.definition for draft in drafts]
     listing = parse_listing({"tools": definitions, **other_lists}, name, notes)
     ignored_keys = [
-        f"{quote_name(draft.definition['name'])}: {quote_name(key)}" " is not imported"
+        f"{quote_name(draft.definition['name'])}: {quote_name(key)} is not imported"
         for draft in drafts
         for key in draft.ignored_keys
     ]

@@ -326,18 +326,13 @@ def request_tools_list(
         watchdog = threading.Timer(timeout, server.kill)
         watchdog.start()
         try:
-            return exchange_tools_list(server, version)
+            return _exchange(server, version)
         finally:
             watchdog.cancel()
             server.kill()
 
 
-def exchange_tools_list(server: subprocess.Popen[bytes], version: str) -> bytes:
-    """Return the `tools/list` array of a started server as raw JSON.
-
-    Raises:
-        RuntimeError: the server did not answer; the message has the end of its stderr.
-    """
+def _exchange(server: subprocess.Popen[bytes], version: str) -> bytes:
     if server.stdin is None or server.stdout is None or server.stderr is None:
         raise RuntimeError("the server has no pipes")
     output = b""
