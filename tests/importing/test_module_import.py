@@ -6,14 +6,20 @@ import ast
 import json
 import os
 import shutil
-import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
-from tests.importing.imports import run_import
+from tests.importing.imports import (
+    describe_module,
+    import_module,
+    load_toolset,
+    patch_server,
+    run_import,
+)
 from tests.program import run_toolcast
 from toolcast.importing.formats import source_from_server
 from toolcast.importing.handler_module import plan_handlers
@@ -23,11 +29,13 @@ from toolcast.importing.python_server import (
     build_python_server,
     describe_python_server,
 )
+from toolcast.importing.server_process import ServerError
+from toolcast.mcp_client.read_server import read_server
 from toolcast.mcp_client.server_listing import ServerListing
-from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 
 SERVERS = Path(__file__).parent / "module_servers"
+READ_SERVER = "toolcast.mcp_client.read_server.read_server"
 
 
 def import_server(root: Path, reference: str, *options: str, code: int = 0) -> str:
@@ -36,16 +44,9 @@ def import_server(root: Path, reference: str, *options: str, code: int = 0) -> s
     return run_import(root, *arguments, code=code)
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """Copy servers into a folder; this process does not import their modules."""
-    for name in ("sdk_shop", "plain_shop"):
-        shutil.copytree(SERVERS / name, tmp_path / name)
-    return tmp_path
-
-
 class ImportedProject(NamedTuple):
     root: Path
+    listing: ServerListing
     output: str
 
 
@@ -54,9 +55,10 @@ def imported_project(tmp_path_factory: pytest.TempPathFactory) -> ImportedProjec
     """Import the SDK server as specs and generate its files; `output` is the import's."""
     root = tmp_path_factory.mktemp("imported")
     shutil.copytree(SERVERS / "sdk_shop", root / "sdk_shop")
-    output = import_server(root, "sdk_shop.server")
+    listing = read_server(build_python_server("sdk_shop.server", None, [str(root)], 60))
+    output = import_module(root, "sdk_shop.server", listing)
     run_toolcast(root, "generate")
-    return ImportedProject(root, output)
+    return ImportedProject(root, listing, output)
 
 
 @pytest.fixture
@@ -67,9 +69,7 @@ def imported_copy(imported_project: ImportedProject, tmp_path: Path) -> Path:
 
 def read_handlers(root: Path) -> Mapping[str, str | None]:
     """Return the handler of each spec by the spec's name."""
-    workspace = load_workspace(str(root)).workspace
-    assert workspace is not None
-    [toolset] = workspace.toolsets
+    toolset = load_toolset(root, "shop")
     specs = (*toolset.tools, *toolset.mcp_specs)
     return {spec.name: spec.handler and str(spec.handler) for spec in specs}
 
@@ -77,7 +77,7 @@ def read_handlers(root: Path) -> Mapping[str, str | None]:
 def test_import_python_writes_handler_adapters_for_an_mcp_sdk_server(
     imported_project: ImportedProject,
 ) -> None:
-    project, output = imported_project
+    project, _, output = imported_project
     handlers = read_handlers(project)
     assert len(handlers) == 11
     assert handlers == {name: f"handlers.shop:{name}" for name in handlers}
@@ -86,6 +86,8 @@ def test_import_python_writes_handler_adapters_for_an_mcp_sdk_server(
     assert '@adapt(sdk_shop.server.add, source="sdk_shop.server:add")' in text
     assert '"shop://items/{item}",\n    source="sdk_shop.catalog' in text
     assert "@adapt_lifespan(sdk_shop.server.mcp)" in text
+    # The package is not installed, so type checkers analyze it.
+    assert "import sdk_shop.catalog\nimport sdk_shop.server\n" in text
     assert "tool `count` is a stub: it is a method" in output
     assert "tool `price` is a stub: `register_prices(server, currency)`" in output
     settings = (project / "specs/shop/toolset.yaml").read_text("utf-8")
@@ -96,111 +98,171 @@ def test_import_python_writes_handler_adapters_for_an_mcp_sdk_server(
 
 
 @pytest.mark.slow
-def test_server_generated_from_an_mcp_sdk_server_has_equal_lists_and_results(
-    imported_copy: Path,
+def test_fastmcp_migration_docs_commands_generate_a_server_with_equal_results(
+    tmp_path: Path,
 ) -> None:
     """Lists are compared in each protocol version, and results of calls."""
-    assert "0 errors" not in run_toolcast(imported_copy, "check")
-    printed = run_toolcast(imported_copy, "verify", "--python", "sdk_shop.server")
-    assert "3 contents: 3 equal, 0 with permitted differences, 0 different" in printed
-    calls = [
-        ("add", {"a": 1}),
-        ("currency", {}),
+    shutil.copytree(SERVERS / "sdk_shop", tmp_path / "shop")
+    page = (Path(__file__).parents[2] / "docs/migrate-fastmcp.md").read_text("utf-8")
+    assert len(page.split()) <= 500
+    commands = [line for line in page.splitlines() if line.startswith("toolcast ")]
+    *outputs, verified = [
+        run_toolcast(tmp_path, *line.split()[1:]) for line in commands[:-1]
+    ]
+    assert len(outputs) == 3 and "0 errors" not in outputs[2]
+    assert "3 contents: 3 equal, 0 with permitted differences, 0 different" in verified
+    [call] = [line for line in page.splitlines() if line.startswith('{"tool"')]
+    file = tmp_path / "specs/shop/calls.jsonl"
+    assert call in file.read_text("utf-8").splitlines()
+    calls: list[tuple[str, dict[str, Any]]] = [
         ("order", {"order": {"item": "x"}}),
         ("find", {"query": "x"}),
         ("add", {"a": "1"}),
         ("price", {"item": "x"}),
     ]
-    lines = [json.dumps({"tool": t, "arguments": a}) for t, a in calls]
-    (imported_copy / "calls.jsonl").write_text("\n".join(lines), "utf-8")
-    arguments = ("--python", "sdk_shop.server", "--calls", "calls.jsonl")
-    output = run_toolcast(imported_copy, "verify", *arguments, code=1)
+    with file.open("a", encoding="utf-8") as stream:
+        for tool, arguments in calls:
+            stream.write(json.dumps({"tool": tool, "arguments": arguments}) + "\n")
+    output = run_toolcast(tmp_path, *commands[-1].split()[1:], code=1)
     assert "6 calls: 4 equal, 1 with permitted differences, 1 different" in output
     assert "calls.jsonl:5: note: `add`: the schema refuses arguments" in output
     # A stub does not replace the server's handler.
     assert "calls.jsonl:6: error: `price`" in output
 
 
+DIFFERENT_HANDLERS = """
+
+def policy() -> str:
+    return "# Another policy"
+
+
+def review(item: str, tone: str = "plain") -> str:
+    raise ValueError(item)
+"""
+
+
 @pytest.mark.slow
-def test_commands_in_the_fastmcp_migration_docs_succeed(tmp_path: Path) -> None:
-    shutil.copytree(SERVERS / "sdk_shop", tmp_path / "shop")
-    page = (Path(__file__).parents[2] / "docs/migrate-fastmcp.md").read_text("utf-8")
-    assert len(page.split()) <= 500
-    commands = [line for line in page.splitlines() if line.startswith("toolcast ")]
-    assert len(commands) == 5
-    for line in commands:
-        run_toolcast(tmp_path, *line.split()[1:])
-    [call] = [line for line in page.splitlines() if line.startswith('{"tool"')]
-    assert call in (tmp_path / "specs/shop/calls.jsonl").read_text("utf-8").splitlines()
+def test_verify_python_compares_resource_and_prompt_contents(
+    imported_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readings: dict[Any, ServerListing] = {}
+
+    def read_once(server: Any, *, twice: bool = False, **options: Any) -> ServerListing:
+        key = (server.name, *options.items())
+        if key not in readings:
+            readings[key] = read_server(server, **options)
+        return readings[key]
+
+    listing = ServerListing("unused")
+    patch_server(monkeypatch, imported_copy, "sdk_shop.server", listing)
+    monkeypatch.setattr(READ_SERVER, read_once)
+    with (imported_copy / "handlers/shop.py").open("a", encoding="utf-8") as file:
+        file.write(DIFFERENT_HANDLERS)
+    verify = ("verify", "--python", "sdk_shop.server", "--exclude")
+    printed = run_toolcast(imported_copy, *verify, "review", code=1)
+    assert printed.count("error: resource `shop://policy`: the content is") == 1
+    assert "`review`" not in printed
+    assert "2 contents: 1 equal, 0 with permitted differences, 1 different" in printed
+    assert "no change against the generated server of shop" in printed
+    printed = run_toolcast(imported_copy, *verify, "shop://polcy", code=2)
+    assert "there is no resource or prompt `shop://polcy`" in printed
+    assert "`shop://policy`" in printed
+    printed = run_toolcast(imported_copy, "verify", "--exclude", "review", code=2)
+    assert "--exclude requires --python" in printed
 
 
 def test_import_python_uses_module_functions_as_handlers_without_adapters(
-    project: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The module may print and use the environment variables of the command."""
-    with (project / "plain_shop/server.py").open("a", encoding="utf-8") as file:
+    shutil.copytree(SERVERS / "plain_shop", tmp_path / "plain_shop")
+    with (tmp_path / "plain_shop/server.py").open("a", encoding="utf-8") as file:
         file.write("\nimport os\nprint(os.environ['SHOP_NAME'])\n")
     monkeypatch.setenv("SHOP_NAME", "Plain")
-    import_server(project, "plain_shop.server")
-    assert read_handlers(project) == {
+    import_server(tmp_path, "plain_shop.server")
+    assert read_handlers(tmp_path) == {
         "add": "plain_shop.server:add",
         "policy": "plain_shop.server:policy",
     }
-    assert not (project / "handlers").exists()
-    assert run_toolcast(project, "generate")
-    run_toolcast(project, "check")
+    assert not (tmp_path / "handlers").exists()
+    assert run_toolcast(tmp_path, "generate")
+    run_toolcast(tmp_path, "check")
 
 
-@pytest.mark.slow
-def test_import_python_adds_the_source_folder_to_a_new_workspace(project: Path) -> None:
-    (project / "src").mkdir()
-    shutil.move(project / "plain_shop", project / "src")
-    path = project / "src"
+def test_import_python_adds_the_source_folder_to_a_new_workspace(
+    tmp_path: Path,
+) -> None:
+    shutil.copytree(SERVERS / "plain_shop", tmp_path / "src/plain_shop")
+    tool = {"name": "add", "inputSchema": {"type": "object"}}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(path))
-        import_server(project, "plain_shop.server")
-    assert 'sources: [".", src]' in (project / "toolcast.yaml").read_text("utf-8")
-    run_toolcast(project, "generate")
+        patch.syspath_prepend(tmp_path / "src")
+        listing = ServerListing("plain_shop.server", tools=(tool,))
+        import_module(tmp_path, "plain_shop.server", listing)
+    assert 'sources: [".", src]' in (tmp_path / "toolcast.yaml").read_text("utf-8")
+    assert read_handlers(tmp_path) == {"add": "plain_shop.server:add"}
 
 
-@pytest.mark.slow
-def test_import_python_calls_a_server_factory_without_parameters(project: Path) -> None:
-    import_server(project, "plain_shop.server:make_server")
-    assert "title: Made" in (project / "specs/shop/toolset.yaml").read_text("utf-8")
-
-
-@pytest.mark.rows(2)
-@pytest.mark.parametrize(
-    ("folder", "marker", "is_untyped"),
-    [
-        ("site-packages", "", True),
-        ("site-packages", "sdk_shop/py.typed", False),
-        ("site-packages", "sdk_shop-stubs/server.pyi", False),
-        ("source", "", False),
-    ],
-)
-@pytest.mark.slow
-def test_import_python_from_an_untyped_package_passes_mypy(
-    tmp_path: Path, folder: str, marker: str, is_untyped: bool
+def test_imports_of_untyped_installed_packages_are_marked_for_type_checkers(
+    tmp_path: Path,
 ) -> None:
     """`mypy --strict` reports imports of installed packages without `py.typed`."""
-    source = tmp_path / "environment" / folder
-    shutil.copytree(SERVERS / "sdk_shop", source / "sdk_shop")
-    if marker:
-        (source / marker).parent.mkdir(exist_ok=True)
-        (source / marker).touch()
-    project = tmp_path / "project"
-    project.mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(source))
-        import_server(project, "sdk_shop.server")
-    text = (project / "handlers/shop.py").read_text("utf-8")
-    comment = "  # type: ignore[import-untyped, unused-ignore]" if is_untyped else ""
-    for module in ("sdk_shop.catalog", "sdk_shop.server"):
-        assert f"import {module}{comment}\n" in text
+    folders = [tmp_path / "source", tmp_path / "site-packages"]
+    for path in (
+        "source/own.py",
+        "site-packages/untyped.py",
+        "site-packages/typed/__init__.py",
+        "site-packages/typed/py.typed",
+        "site-packages/stubbed/__init__.py",
+        "site-packages/stubbed-stubs/__init__.pyi",
+    ):
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("def find() -> int: return 1\n", "utf-8")
+    modules = ("own", "stubbed", "typed", "untyped")
+    lines = ["from mcp.server.mcpserver import MCPServer", "mcp = MCPServer('a')"]
+    for name in modules:
+        lines += [f"import {name}", f"mcp.add_tool({name}.find, name={name!r})"]
+    (tmp_path / "site-packages/shop.py").write_text("\n".join(lines), "utf-8")
+    server = describe_module("shop", *folders)
+    assert server.untyped_modules == ["shop", "untyped"]
+    tools = tuple({"name": name, "inputSchema": {}} for name in modules)
+    plan = plan_handlers(
+        Workspace(str(tmp_path), (), ()),
+        None,
+        "shop",
+        ServerListing("", tools=tools),
+        server,
+    )
+    comment = "  # type: ignore[import-untyped, unused-ignore]"
+    text = plan.files["handlers/shop.py"].decode()
+    assert (
+        f"import own\nimport stubbed\nimport typed\nimport untyped{comment}\n" in text
+    )
 
 
-@pytest.mark.rows(1)
+@pytest.mark.parametrize(
+    ("text", "reference", "message"),
+    [
+        ("raise SystemExit(3)", "shop_module", "cannot be imported: SystemExit: 3"),
+        ("", "shop_module.py", "pass the name of its module: `shop_module`"),
+        pytest.param(
+            "print('text')\nimport os\nos._exit(4)",
+            "shop_module",
+            "cannot be described",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)
+def test_import_python_reports_a_module_that_cannot_be_imported(
+    tmp_path: Path, text: str, reference: str, message: str
+) -> None:
+    (tmp_path / "shop_module.py").write_text(text, "utf-8")
+    output = import_server(tmp_path, reference, code=2)
+    assert message in output and "help: " in output
+    assert "Traceback" not in output
+    assert not (tmp_path / "specs").exists()
+
+
 @pytest.mark.parametrize(
     ("text", "reference", "message"),
     [
@@ -208,8 +270,6 @@ def test_import_python_from_an_untyped_package_passes_mypy(
         ("", "shop_modul", "there is no module `shop_modul`"),
         ("import not_installed", "shop_module", "there is no module `not_installed`"),
         ("1 / 0", "shop_module", "cannot be imported: ZeroDivisionError"),
-        ("raise SystemExit(3)", "shop_module", "cannot be imported: SystemExit: 3"),
-        ("", "shop_module.py", "pass the name of its module: `shop_module`"),
         ("", "shop_module:app", "`shop_module` has no `app`"),
         ("app = 3", "shop_module:app", "is a int, not a server"),
         ("def app(x): ...", "shop_module:app", "requires `x`"),
@@ -220,17 +280,16 @@ def test_import_python_from_an_untyped_package_passes_mypy(
             "shop_module",
             "has 2 servers: `shop_module:a`, `shop_module:b`",
         ),
-        ("print('text')\nimport os\nos._exit(4)", "shop_module", "cannot be described"),
     ],
 )
-def test_import_python_reports_an_error_for_a_module_without_exactly_one_server(
+def test_module_without_exactly_one_server_is_an_error_with_help(
     tmp_path: Path, text: str, reference: str, message: str
 ) -> None:
     (tmp_path / "shop_module.py").write_text(text, "utf-8")
-    output = import_server(tmp_path, reference, code=2)
-    assert message in output and "help: " in output
-    assert "Traceback" not in output
-    assert not (tmp_path / "specs").exists()
+    with pytest.raises(ServerError) as error:
+        describe_module(reference, tmp_path)
+    assert message in f"{error.value}\n{error.value.help}"
+    assert error.value.help
 
 
 @pytest.mark.slow
@@ -246,53 +305,56 @@ def test_import_python_times_out_for_a_module_that_runs_its_server(
     assert 'move `run()` below `if __name__ == "__main__":`' in output
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "import sys; sys.stderr.write('x' * 200_000)",
-        "for number in range(1000): mcp.add_tool(look_up, name=f'look_up_{number}')",
-    ],
-)
 @pytest.mark.slow
 def test_module_output_larger_than_a_pipe_does_not_block_import_python(
-    tmp_path: Path, statement: str
+    tmp_path: Path,
 ) -> None:
     text = (
         "from mcp.server.mcpserver import MCPServer\n"
         "mcp = MCPServer('a')\n"
         "def look_up(word: str) -> str: return word\n"
-        f"{statement}\n"
+        "import sys; sys.stderr.write('x' * 200_000)\n"
+        "for number in range(1000): mcp.add_tool(look_up, name=f'look_up_{number}')\n"
     )
     (tmp_path / "shop_module.py").write_text(text, "utf-8")
     server = build_python_server("shop_module", None, [str(tmp_path)], 30)
-    assert describe_python_server(server).library == "mcp"
+    assert len(describe_python_server(server).functions) == 1000
 
 
-@pytest.mark.slow
-def test_second_import_python_changes_no_files(imported_copy: Path) -> None:
-    before = {path: path.read_bytes() for path in imported_copy.rglob("*.yaml")}
+def test_second_import_python_overwrites_no_edited_file(
+    imported_project: ImportedProject, imported_copy: Path
+) -> None:
+    """A changed handler, an added permission and an edited handlers module stay."""
+    path = imported_copy / "specs/shop/add.yaml"
+    text = path.read_text("utf-8").replace("handlers.shop:add", "handlers.own:add")
+    path.write_text(f"{text}permission: math\n", "utf-8")
+    own_handler = "def add(a, b=2): return a\n"
+    (imported_copy / "handlers/own.py").write_text(own_handler, "utf-8")
     (imported_copy / "handlers/shop.py").open("a").write("# mine\n")
-    output = import_server(imported_copy, "sdk_shop.server")
+    before = {p: p.read_bytes() for p in imported_copy.rglob("*.[py]*")}
+    listing = imported_project.listing
+    output = import_module(imported_copy, "sdk_shop.server", listing)
     assert "0 new tools, 0 changed, 11 unchanged" in output
     assert before == {p: p.read_bytes() for p in before}
-    assert (imported_copy / "handlers/shop.py").read_text("utf-8").endswith("# mine\n")
+    assert read_handlers(imported_copy)["add"] == "handlers.own:add"
 
 
-@pytest.mark.slow
 def test_second_import_python_reports_handlers_to_add_or_remove(
-    imported_copy: Path,
+    imported_project: ImportedProject, imported_copy: Path
 ) -> None:
     path = imported_copy / "sdk_shop/server.py"
-    text = path.read_text("utf-8")
-    text = text.replace("Add numbers.", "Add two numbers.").replace(
-        "@mcp.prompt()",
-        "@mcp.tool()\ndef late(a: int) -> int:\n    return a\n\n\n@mcp.prompt()",
-        1,
-    )
-    text = text.replace("@mcp.tool()\ndef renamed", "def renamed")
-    path.write_text(text, "utf-8")
+    late = "@mcp.tool()\ndef late(a: int) -> int:\n    return a\n\n\n@mcp.prompt()"
+    text = path.read_text("utf-8").replace("@mcp.prompt()", late, 1)
+    path.write_text(text.replace("@mcp.tool()\ndef renamed", "def renamed"), "utf-8")
+    tools = [
+        {**tool, "description": "Add two numbers."} if tool["name"] == "add" else tool
+        for tool in imported_project.listing.tools
+        if tool["name"] != "renamed"
+    ]
+    tools.append({"name": "late", "inputSchema": {"type": "object"}})
+    listing = replace(imported_project.listing, tools=tuple(tools))
     handlers = (imported_copy / "handlers/shop.py").read_bytes()
-    output = import_server(imported_copy, "sdk_shop.server")
+    output = import_module(imported_copy, "sdk_shop.server", listing)
     assert "changed: `add`: description" in output
     assert 'add `@adapt(sdk_shop.server.late, source="sdk_shop.server:late")' in output
     assert "removed: `renamed`" in output
@@ -304,24 +366,8 @@ def test_second_import_python_reports_handlers_to_add_or_remove(
             '\n\n@adapt(sdk_shop.server.late, source="sdk_shop.server:late")\n'
             "def late(**arguments: Any) -> Any: ...\n"
         )
-    import_server(imported_copy, "sdk_shop.server")
+    import_module(imported_copy, "sdk_shop.server", listing)
     assert read_handlers(imported_copy)["late"] == "handlers.shop:late"
-
-
-@pytest.mark.slow
-def test_import_python_does_not_overwrite_edited_spec_fields(
-    imported_copy: Path,
-) -> None:
-    """A changed handler and an added permission are not overwritten."""
-    path = imported_copy / "specs/shop/add.yaml"
-    text = path.read_text("utf-8").replace("handlers.shop:add", "handlers.own:add")
-    path.write_text(f"{text}permission: math\n", "utf-8")
-    (imported_copy / "handlers/own.py").write_text(
-        "def add(a, b=2): return a\n", "utf-8"
-    )
-    import_server(imported_copy, "sdk_shop.server")
-    assert read_handlers(imported_copy)["add"] == "handlers.own:add"
-    assert "permission: math" in path.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -367,32 +413,27 @@ def test_toolcast_check_reports_a_missing_adapter_source(
     assert ("handler/not-found" in output) == bool(message)
 
 
-@pytest.mark.slow
 def test_import_from_a_running_server_includes_resources_and_prompts(
-    project: Path,
+    imported_project: ImportedProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A listing has no content, so their handlers are stubs; tools have no handler."""
-    command = f"{sys.executable} -m sdk_shop.server"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(project))
-        arguments = ("--mcp-stdio", command, "--toolset", "shop")
-        output = run_import(project, *arguments)
-        assert "handlers of resources and prompts are stubs" in output
-        handlers = read_handlers(project)
-        assert handlers["add"] is None
-        assert {handlers[name] for name in ("policy", "item", "review")} == {
-            "handlers.shop:policy",
-            "handlers.shop:item",
-            "handlers.shop:review",
-        }
-        run_toolcast(project, "generate")
-        assert "no change" in run_toolcast(project, "verify", "--mcp-stdio", command)
-        # The empty array is listed as the server lists it, and another import changes nothing.
-        spec = project / "specs/shop/mcp_prompts/greeting.yaml"
-        assert "\narguments: []\n" in spec.read_text("utf-8")
-        definition = project / "generated/shop/mcp_prompts/greeting.json"
-        assert json.loads(definition.read_text("utf-8"))["mcp"]["arguments"] == []
-        assert "0 changed" in run_import(project, *arguments)
+    listing = imported_project.listing
+    monkeypatch.setattr(READ_SERVER, lambda *_, **options: listing)
+    arguments = ("--mcp-stdio", "shop", "--toolset", "shop")
+    output = run_import(tmp_path, *arguments)
+    assert "handlers of resources and prompts are stubs" in output
+    handlers = read_handlers(tmp_path)
+    assert handlers["add"] is None
+    names = ("policy", "item", "review")
+    assert [handlers[name] for name in names] == [f"handlers.shop:{n}" for n in names]
+    run_toolcast(tmp_path, "generate")
+    assert "no change" in run_toolcast(tmp_path, "verify", "--mcp-stdio", "shop")
+    # The empty array is listed as the server lists it, and another import changes nothing.
+    spec = tmp_path / "specs/shop/mcp_prompts/greeting.yaml"
+    assert "\narguments: []\n" in spec.read_text("utf-8")
+    definition = tmp_path / "generated/shop/mcp_prompts/greeting.json"
+    assert json.loads(definition.read_text("utf-8"))["mcp"]["arguments"] == []
+    assert "0 changed" in run_import(tmp_path, *arguments)
 
 
 def make_python_server(*functions: ServerFunction, **members: object) -> PythonServer:
@@ -468,14 +509,16 @@ def test_import_python_writes_stub_handlers_for_unsupported_libraries(
 
 
 def test_import_option_interpreter_with_a_missing_program_is_an_error(
-    project: Path,
+    tmp_path: Path,
 ) -> None:
     arguments = ("--interpreter", os.path.join("missing", "python"))
-    output = import_server(project, "plain_shop.server", *arguments, code=2)
+    output = import_server(tmp_path, "plain_shop.server", *arguments, code=2)
     assert "missing/python: No such file" in output
 
 
-def test_import_option_python_is_not_combined_with_other_sources(project: Path) -> None:
-    (project / "tools.json").write_text("[]", "utf-8")
-    output = import_server(project, "plain_shop.server", "tools.json", code=2)
+def test_import_option_python_is_not_combined_with_other_sources(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "tools.json").write_text("[]", "utf-8")
+    output = import_server(tmp_path, "plain_shop.server", "tools.json", code=2)
     assert "--python is combined with other sources" in output

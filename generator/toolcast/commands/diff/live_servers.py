@@ -194,10 +194,10 @@ def verify(
         else:
             toolsets, entry = _find_entry(toolsets, server)
             target = entry
-        # Read the server twice: values that differ between two starts, such as a timestamp in
-        # a description, are printed as notes and do not fail.
+        # Compared lists are read twice: values that differ between two starts, such as a
+        # timestamp in a description, are printed as notes and do not fail.
         with_contents = python is not None and calls is None
-        listing = read_server(target, twice=True, with_contents=with_contents)
+        listing = read_server(target, twice=calls is None, with_contents=with_contents)
     except ListingError as error:
         _fail_unreadable(error)
     selected = _select_toolset(toolsets, listing)
