@@ -26,10 +26,7 @@ SERVERS = {
         "pyxel_mcp.server",
         ("pyxel-mcp==1.3.2", "pyxel==2.9.9", "numpy==2.4.6", "pillow==13.0.0"),
     ),
-    "quantified-self-mcp": (
-        "server",
-        ("quantified-self-mcp==0.5.0", "fastmcp==4.2.3"),
-    ),
+    "quantified-self-mcp": ("server", ("quantified-self-mcp==0.5.0", "fastmcp==4.2.3")),
 }
 """The module with the server, and the packages, of each server."""
 OLDER_LIBRARIES = {"fastmcp-3": ("fastmcp==3.4.11",), "sdk-1": ("mcp==1.30.0",)}

@@ -8,11 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fastmcp.public_servers_setup import (
-    OLDER_LIBRARIES,
-    get_python,
-    is_installed,
-)
+from tests.fastmcp.public_servers_setup import OLDER_LIBRARIES, get_python, is_installed
 from tests.module_graph import ROOT
 from tests.program import run_toolcast
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import re
 from pathlib import Path
@@ -15,8 +16,10 @@ from toolcast.importing.conflicts import (
     parse_preferences,
 )
 from toolcast.importing.formats import ToolSource
+from toolcast.importing.plan import plan_import
 from toolcast.importing.source_file import parse_source, read_source
-from toolcast.mcp_client.server_listing import ListingError
+from toolcast.mcp_client.server_listing import ListingError, parse_listing
+from toolcast.model.model import Workspace
 from toolcast.parsing.exact_json import encode_exact, read_json
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "mcp").glob("*.json"))
@@ -34,65 +37,42 @@ def parse_list(value: Any, name: str = "list.json") -> ToolSource:
     return parse_source(json.dumps(value).encode(), name)
 
 
+NAMELESS_TOOL = {"description": "Adds.", "inputSchema": SCHEMA}
+CHAT_TOOL = {"type": "function", "function": FUNCTION}
+RESPONSES_TOOL = {"type": "function", **FUNCTION}
+NAMESPACE = {"type": "namespace", "name": "sums", "tools": [RESPONSES_TOOL]}
+DECLARATION = {"name": "add", "description": "Adds.", "parametersJsonSchema": SCHEMA}
+BEDROCK_TOOL = {"toolSpec": {**TOOL, "inputSchema": {"json": SCHEMA}}}
+
+
 @pytest.mark.parametrize(
     ("form", "value"),
     [
-        ("MCP format", [TOOL]),
-        ("MCP format", {"tools": [TOOL]}),
-        ("MCP format", TOOL),
-        ("MCP format", {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}}),
+        ("MCP", [TOOL]),
+        ("MCP", {"tools": [TOOL]}),
+        ("MCP", TOOL),
+        ("MCP", {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}}),
+        ("MCP", {"functions": [TOOL]}),
+        ("MCP", {"result": {"functions": [TOOL]}}),
+        ("MCP", {"tools": {"add": NAMELESS_TOOL}}),
+        ("MCP", {"functions": {"add": NAMELESS_TOOL}}),
+        ("MCP", {"toolConfig": {"tools": [TOOL]}}),
+        ("OpenAI Chat Completions", [CHAT_TOOL]),
         (
-            "OpenAI Chat Completions format",
-            [{"type": "function", "function": FUNCTION}],
+            "OpenAI Chat Completions",
+            {"model": "m", "messages": [], "tools": [CHAT_TOOL]},
         ),
+        ("OpenAI Responses", [RESPONSES_TOOL]),
+        ("OpenAI Responses", [NAMESPACE]),
         (
-            "OpenAI Chat Completions format",
-            {
-                "model": "m",
-                "messages": [],
-                "tools": [{"type": "function", "function": FUNCTION}],
-            },
-        ),
-        ("OpenAI Responses format", [{"type": "function", **FUNCTION}]),
-        (
-            "OpenAI Responses format",
-            [
-                {
-                    "type": "namespace",
-                    "name": "sums",
-                    "tools": [{"type": "function", **FUNCTION}],
-                }
-            ],
-        ),
-        (
-            "Anthropic format",
+            "Anthropic",
             [{"name": "add", "description": "Adds.", "input_schema": SCHEMA}],
         ),
-        (
-            "Gemini format",
-            [
-                {
-                    "functionDeclarations": [
-                        {
-                            "name": "add",
-                            "description": "Adds.",
-                            "parametersJsonSchema": SCHEMA,
-                        }
-                    ]
-                }
-            ],
-        ),
-        (
-            "Bedrock format",
-            {
-                "toolConfig": {
-                    "tools": [{"toolSpec": {**TOOL, "inputSchema": {"json": SCHEMA}}}]
-                }
-            },
-        ),
-        ("generic format", [FUNCTION]),
-        ("generic format", {"add": {"description": "Adds.", "parameters": SCHEMA}}),
-        ("generic format", {"functions": [FUNCTION]}),
+        ("Gemini", [{"functionDeclarations": [DECLARATION]}]),
+        ("Bedrock", {"toolConfig": {"tools": [BEDROCK_TOOL]}}),
+        ("generic", [FUNCTION]),
+        ("generic", {"add": {"description": "Adds.", "parameters": SCHEMA}}),
+        ("generic", {"functions": [FUNCTION]}),
     ],
 )
 def test_tool_list_format_is_recognized_and_converted_to_mcp(
@@ -100,7 +80,7 @@ def test_tool_list_format_is_recognized_and_converted_to_mcp(
 ) -> None:
     """Names, descriptions and the order of schema keys stay the same."""
     source = parse_list(value)
-    assert source.formats == (form,)
+    assert source.formats == (f"{form} format",)
     assert [encode_exact(tool) for tool in source.listing.tools] == [encode_exact(TOOL)]
     assert source.notes == ()
 
@@ -122,20 +102,13 @@ def test_real_mcp_tool_lists_survive_conversion_to_provider_formats(path: Path) 
     value, _ = read_json(path.read_bytes())
     tools = value if isinstance(value, list) else value["tools"]
     assert encode_exact(list(source.listing.tools)) == encode_exact(tools)
-    reduced_tools = [
-        {
-            key: tool[key]
-            for key in ("name", "description", "inputSchema")
-            if key in tool
-        }
-        for tool in tools
-    ]
+    keys = ("name", "description", "inputSchema")
+    reduced_tools = [{key: tool[key] for key in keys if key in tool} for tool in tools]
     for format_tool in (format_openai_chat, format_openai_responses, format_anthropic):
         text = encode_exact([format_tool(tool) for tool in reduced_tools])
         converted = parse_source(text.encode(), "other")
-        assert encode_exact(list(converted.listing.tools)) == encode_exact(
-            reduced_tools
-        )
+        converted_text = encode_exact(list(converted.listing.tools))
+        assert converted_text == encode_exact(reduced_tools)
         assert list_conflicts([source, converted]) == []
 
 
@@ -163,9 +136,8 @@ def test_numbers_in_imported_schemas_keep_their_notation() -> None:
 
 
 def test_imported_function_without_parameters_has_an_empty_object_schema() -> None:
-    [tool] = parse_list(
-        [{"type": "function", "function": {"name": "now"}}]
-    ).listing.tools
+    source = parse_list([{"type": "function", "function": {"name": "now"}}])
+    [tool] = source.listing.tools
     assert tool == {"name": "now", "inputSchema": {"type": "object", "properties": {}}}
 
 
@@ -229,18 +201,15 @@ def test_import_skips_built_in_provider_tools_with_a_note_each() -> None:
     )
 
 
+GEMINI_FUNCTION = {"name": "f", "parameters": {"type": "OBJECT"}}
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [
         ([{"type": "web_search"}], "`web_search` is skipped: it is a built-in tool"),
         (
-            [
-                {
-                    "functionDeclarations": [
-                        {"name": "f", "parameters": {"type": "OBJECT"}}
-                    ]
-                }
-            ],
+            [{"functionDeclarations": [GEMINI_FUNCTION]}],
             "`tools[0].functionDeclarations[0].parameters` is a Gemini schema",
         ),
         (
@@ -272,46 +241,16 @@ EQUAL_SCHEMAS = [
     ({"type": "object", "required": []}, {"type": "object"}),
 ]
 CONFLICTING_SCHEMAS = [
-    ({"required": ["a"]}, {}, "parameters.required", "required"),
-    (
-        {"properties": {"required": {}}},
-        {},
-        "parameters.properties.required",
-        "parameter",
-    ),
-    (
-        {"properties": {"x": {"default": 1}}},
-        {"properties": {"x": {"default": 1.0}}},
-        "parameters.properties.x.default",
-        "default",
-    ),
-    (
-        {"properties": {"x": {"default": ["a", "b"]}}},
-        {"properties": {"x": {"default": ["b", "a"]}}},
-        "parameters.properties.x.default",
-        "default",
-    ),
-    (
-        {"properties": {"x": {"type": "string"}}},
-        {"properties": {"x": {"type": ["string", "null"]}}},
-        "parameters.properties.x.type",
-        "type",
-    ),
-    (
-        {"properties": {"x": {"items": {"description": "a"}}}},
-        {"properties": {"x": {"items": {"description": "b"}}}},
-        "parameters.properties.x.items.description",
-        "description",
-    ),
-    (
-        {"anyOf": [{"title": "a"}, {"title": "c"}]},
-        {"anyOf": [{"title": "a"}, {"title": "b"}]},
-        "parameters.anyOf.1.title",
-        "title",
-    ),
-    ({"additionalProperties": False}, {}, "parameters.additionalProperties", "schema"),
+    ("required", "required", ["a"], None),
+    ("properties.required", "parameter", {}, None),
+    ("properties.x.enum", "enum", [1], [2]),
+    ("properties.x.default", "default", 1, 1.0),
+    ("properties.x.default", "default", ["a", "b"], ["b", "a"]),
+    ("properties.x.type", "type", "string", ["string", "null"]),
+    ("properties.x.items.description", "description", "a", "b"),
+    ("additionalProperties", "schema", False, None),
 ]
-"""Two schemas, and the location and kind of their conflict."""
+"""Location and kind of a conflict, and the two values; None if it is absent."""
 
 
 def make_source(schema: Any, name: str) -> ToolSource:
@@ -326,36 +265,42 @@ def test_import_sources_whose_schemas_differ_only_in_order_do_not_conflict(
     assert list_conflicts([make_source(first, "1"), make_source(second, "2")]) == []
 
 
-@pytest.mark.parametrize(("first", "second", "location", "kind"), CONFLICTING_SCHEMAS)
+@pytest.mark.parametrize(("path", "kind", "first", "second"), CONFLICTING_SCHEMAS)
 def test_schema_difference_between_import_sources_is_a_conflict(
-    first: Any, second: Any, location: str, kind: str
+    path: str, kind: str, first: Any, second: Any
 ) -> None:
     """A conflict has a location and a kind."""
+    *parents, last = path.split(".")
+    schemas: list[Any] = [{} if v is None else {last: v} for v in (first, second)]
+    for key in reversed(parents):
+        schemas = [{key: schema} for schema in schemas]
+    assert_conflict(*schemas, f"parameters.{path}", kind)
+
+
+def test_conflict_between_list_items_of_import_sources_has_their_index() -> None:
+    first, second = ({"anyOf": [{"title": "a"}, {"title": title}]} for title in "bc")
+    assert_conflict(first, second, "parameters.anyOf.1.title", "title")
+
+
+def assert_conflict(first: Any, second: Any, location: str, kind: str) -> None:
+    """Check the only conflict between two schemas, in both orders."""
     for pair in ((first, second), (second, first)):
-        [conflict] = list_conflicts(
-            [make_source(pair[0], "1"), make_source(pair[1], "2")]
-        )
+        sources = [
+            make_source(schema, name) for schema, name in zip(pair, "12", strict=True)
+        ]
+        [conflict] = list_conflicts(sources)
         assert (conflict.location, conflict.kind) == (location, kind)
 
 
 def test_values_in_title_and_annotation_import_conflicts_are_escaped() -> None:
-    first = parse_list(
-        [{**TOOL, "title": "A\x1b[31m", "annotations": {"readOnlyHint": True}}]
-    )
-    second = parse_list(
-        [{**TOOL, "title": "B", "annotations": {"readOnlyHint": False}}], "b"
-    )
-    assert [
-        (conflict.location, conflict.kind, conflict.excerpts)
-        for conflict in list_conflicts([first, second])
-    ] == [
-        ("title", "title", (("list.json", "A\\x1b[31m"), ("b", "B"))),
-        (
-            "annotations.readOnlyHint",
-            "annotations",
-            (("list.json", "true"), ("b", "false")),
-        ),
-    ]
+    hints = [{"readOnlyHint": True}, {"readOnlyHint": False}]
+    first = parse_list([{**TOOL, "title": "A\x1b[31m", "annotations": hints[0]}])
+    second = parse_list([{**TOOL, "title": "B", "annotations": hints[1]}], "b")
+    title, hint = list_conflicts([first, second])
+    assert (title.location, title.kind) == ("title", "title")
+    assert title.excerpts == (("list.json", "A\\x1b[31m"), ("b", "B"))
+    assert (hint.location, hint.kind) == ("annotations.readOnlyHint", "annotations")
+    assert hint.excerpts == (("list.json", "true"), ("b", "false"))
 
 
 @pytest.mark.parametrize(
@@ -372,12 +317,8 @@ def test_import_preference_selects_a_source_by_path_name_or_number(
     arguments: list[str], preferred: dict[str, str]
 ) -> None:
     """It applies to one tool (`t=1`) or to all tools."""
-    assert (
-        parse_preferences(
-            arguments, [make_source({}, "x/a.json"), make_source({}, "y/b.json")]
-        )
-        == preferred
-    )
+    sources = [make_source({}, name) for name in ("x/a.json", "y/b.json")]
+    assert parse_preferences(arguments, sources) == preferred
 
 
 @pytest.mark.parametrize(
@@ -393,7 +334,52 @@ def test_import_preference_selects_a_source_by_path_name_or_number(
 def test_invalid_preference_between_import_sources_is_an_error(
     arguments: list[str], message: str
 ) -> None:
+    sources = [make_source({}, name) for name in ("x/a.json", "y/b.json")]
     with pytest.raises(InvalidPreferenceError, match=message):
-        parse_preferences(
-            arguments, [make_source({}, "x/a.json"), make_source({}, "y/b.json")]
+        parse_preferences(arguments, sources)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{**TOOL, "clients": ["a", "b"]}],
+        {"functions": [{**TOOL, "clients": ["a", "b"]}]},
+        [{**TOOL, "clients": ["a", "b"]}, {"name": "c", "parameters": {}}],
+    ],
+)
+def test_imported_tool_clients_member_becomes_a_spec_field(value: Any) -> None:
+    source = parse_list(value)
+    assert source.fields["add"] == {"clients": ["a", "b"]}
+    assert source.listing.tools[0] == TOOL
+
+
+@pytest.mark.parametrize("clients", ["a", {"a": 1}, [1], None])
+def test_clients_member_that_is_not_a_name_list_is_imported_verbatim(
+    clients: Any,
+) -> None:
+    source = parse_list([{**TOOL, "clients": clients}])
+    assert source.listing.tools == ({**TOOL, "clients": clients},)
+    assert source.fields == {}
+
+
+@pytest.mark.parametrize("library", ["mcp", "fastmcp"])
+def test_mcp_sdk_or_fastmcp_version_is_not_imported_as_server_version(
+    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def get_version(name: str) -> str:
+        if name == library:
+            return "2.13.0"
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", get_version)
+    for version, imported in (("2.13.0", ""), ("2.13.1", "2.13.1"), (None, "")):
+        listing = parse_listing(
+            {"tools": [TOOL], "serverInfo": {"name": "a", "version": version}}, "a", ()
         )
+        source = ToolSource("a", ("MCP format",), listing)
+        assert source.server_version == imported
+        plan = plan_import(Workspace(str(tmp_path), (), ()), source, "things")
+        toolset = plan.edit.after["specs/things/toolset.yaml"] or b""
+        assert (b"\nversion: " in toolset) is bool(imported)
+        is_noted = any("`version` is not imported" in note for note in plan.notes)
+        assert is_noted is (version == "2.13.0")

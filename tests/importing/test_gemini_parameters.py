@@ -57,20 +57,17 @@ def read_schema(tool: Any, key: str = "functionDeclarations") -> Any:
 
 
 @pytest.mark.parametrize(("schema", "expected"), NULLABLE)
-@pytest.mark.parametrize("key", ["functionDeclarations", "function_declarations"])
-def test_gemini_nullable_is_imported_as_a_null_type(
-    key: str, schema: Any, expected: Any
-) -> None:
+def test_gemini_nullable_is_imported_as_a_null_type(schema: Any, expected: Any) -> None:
     parameters = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
     tool = {"name": "g", "description": "G.", "parameters": parameters}
-    assert read_schema(tool, key) == {**parameters, "properties": {"a": expected}}
+    expected_schema = {**parameters, "properties": {"a": expected}}
+    for key in ("functionDeclarations", "function_declarations"):
+        assert read_schema(tool, key) == expected_schema
 
 
 def test_gemini_json_schema_parameters_are_imported_unchanged() -> None:
-    schema = {
-        "type": "object",
-        "properties": {"a": {"type": "string", "nullable": True}},
-    }
+    value = {"type": "string", "nullable": True}
+    schema = {"type": "object", "properties": {"a": value}}
     assert read_schema({"name": "g", "parametersJsonSchema": schema}) == schema
 
 
@@ -81,14 +78,9 @@ def test_gemini_json_schema_parameters_are_imported_unchanged() -> None:
             {"name": "s", "parameter_definitions": {"q": {"type": "str"}}},
             "`s` has none of `inputSchema`, `input_schema` and `parameters`",
         ),
-        ({"name": "m", "description": "M."}, "`m` has none of `inputSchema`"),
         (
             {"name": "n", "inputSchema": None},
             "the input schema of `n` is not a JSON object",
-        ),
-        (
-            {"name": "t", "inputSchema": "{}"},
-            "the input schema of `t` is not a JSON object",
         ),
         (
             {"name": "a", "input_schema": []},

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from toolcast.commands.import_ import merge_sources_or_exit
+from toolcast.importing.conflicts import (
+    list_conflicts,
+    list_unresolved_conflicts,
+    merge_sources,
+    parse_preferences,
+)
+from toolcast.importing.formats import ToolSource
 from toolcast.importing.source_file import parse_source, read_source
 
 FOLDER = Path(__file__).parent / "kirishima"
@@ -21,104 +27,75 @@ def _change_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(FOLDER)
 
 
+@pytest.fixture
+def sources() -> list[ToolSource]:
+    """Read the three files."""
+    return [read_source(name) for name in FILES]
+
+
 def exit_merge(
-    capsys: pytest.CaptureFixture[str], *preferences: str
+    capsys: pytest.CaptureFixture[str], sources: list[ToolSource], *preferences: str
 ) -> tuple[object, str]:
-    """Merge the files with these preferences; return the exit code and the error."""
+    """Merge sources with these preferences; return the exit code and the error."""
     with pytest.raises(SystemExit) as raised:
-        merge_sources_or_exit([read_source(name) for name in FILES], preferences)
+        merge_sources_or_exit(sources, preferences)
     return raised.value.code, capsys.readouterr().err
 
 
-def test_import_conflict_report_equals_the_expected_file(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """`REGENERATE=1` writes the file; review its changes."""
-    code, message = exit_merge(capsys)
-    expected = FOLDER / "expected.txt"
-    if os.environ.get("REGENERATE"):
-        expected.write_text(message, "utf-8")
-    assert (code, message) == (1, expected.read_text("utf-8"))
-
-
 def test_import_counts_conflicts_that_remain_without_a_preferred_source(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], sources: list[ToolSource]
 ) -> None:
     """Tools with a preferred source are not counted, and the exit code is 1."""
-    code, message = exit_merge(capsys, "memory=3", "github_issue=tools.json")
+    preferences = ("memory=3", "github_issue=tools.json")
+    code, message = exit_merge(capsys, sources, *preferences)
     assert code == 1
     assert "9 conflicts in 8 tools; nothing was written\n" in message
 
 
-def test_unknown_preferred_import_source_is_an_error(
-    capsys: pytest.CaptureFixture[str],
+def test_unknown_preferred_source_and_source_passed_twice_are_errors(
+    capsys: pytest.CaptureFixture[str], sources: list[ToolSource]
 ) -> None:
-    code, message = exit_merge(capsys, "4")
-    assert (code, message) == (
+    assert exit_merge(capsys, sources, "4") == (
         2,
         "error: --prefer: unknown source `4`\n"
         "  help: use one of `legacy_tools.json`, `tools.json`, `mcp_tools.json`\n",
     )
+    message = "error: tools.json is passed twice\n  help: pass each source once\n"
+    assert exit_merge(capsys, [sources[1], sources[1]]) == (2, message)
 
 
 def test_import_reports_conflicts_resolved_by_a_preferred_source(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], sources: list[ToolSource]
 ) -> None:
-    merged = merge_sources_or_exit([read_source(name) for name in FILES], ["3"])
+    merged = merge_sources_or_exit(sources, ["3"])
     assert len(merged.listing.tools) == 10
-
     assert "search, add, delete, list" in capsys.readouterr().err
 
 
 def test_equal_import_sources_need_no_preference(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Their merge has the same tools and reports no conflict."""
+    """Their merge has the same tools; the merge of a single source is the source."""
     data = Path("tools.json").read_bytes()
-
     first, second = parse_source(data, "a.json"), parse_source(data, "b.json")
-    assert (
-        merge_sources_or_exit([first, second], []).listing.tools == first.listing.tools
-    )
+    merged = merge_sources_or_exit([first, second], [])
+    assert merged.listing.tools == first.listing.tools
     assert capsys.readouterr().err == ""
-
-
-def test_merging_a_single_tool_list_returns_it_unchanged() -> None:
-    source = read_source("tools.json")
-    assert merge_sources_or_exit([source], []) is source
-
-
-def test_import_source_passed_twice_is_an_error(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    source = read_source("tools.json")
-    with pytest.raises(SystemExit):
-        merge_sources_or_exit([source, source], [])
-    assert (
-        capsys.readouterr().err
-        == "error: tools.json is passed twice\n  help: pass each source once\n"
-    )
+    assert merge_sources_or_exit([first], []) is first
 
 
 def test_import_json_report_has_each_conflict_with_its_values(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], sources: list[ToolSource]
 ) -> None:
     with pytest.raises(SystemExit) as raised:
-        merge_sources_or_exit(
-            [read_source(name) for name in FILES], ["memory=tools.json"], "json"
-        )
+        merge_sources_or_exit(sources, ["memory=tools.json"], "json")
     out, err = capsys.readouterr()
     assert (raised.value.code, err) == (1, "")
     report = json.loads(out)
     assert len(report["notes"]) == 3
-    assert [conflict["is_unresolved"] for conflict in report["conflicts"]].count(
-        False
-    ) == 9
-    [limit] = [
-        conflict
-        for conflict in report["conflicts"]
-        if conflict["path"][-2:] == ["limit", "default"]
-    ]
+    conflicts = report["conflicts"]
+    assert [conflict["is_unresolved"] for conflict in conflicts].count(False) == 9
+    [limit] = [c for c in conflicts if c["path"][-2:] == ["limit", "default"]]
     assert limit == {
         "tool": "memory",
         "path": ["parameters", "properties", "limit", "default"],
@@ -127,8 +104,54 @@ def test_import_json_report_has_each_conflict_with_its_values(
         "absent": ["legacy_tools.json", "tools.json"],
         "is_unresolved": False,
     }
-    [email] = [
-        conflict for conflict in report["conflicts"] if conflict["tool"] == "email"
-    ]
-    assert list(email["values"]) == ["mcp_tools.json"]
+    [email] = [conflict for conflict in conflicts if conflict["tool"] == "email"]
+    assert (email["kind"], list(email["values"])) == ("tool", ["mcp_tools.json"])
     assert email["absent"] == ["legacy_tools.json", "tools.json"]
+
+
+def test_import_conflicts_stay_unresolved_without_a_preferred_source(
+    sources: list[ToolSource],
+) -> None:
+    conflicts = list_conflicts(sources)
+    others = [conflict for conflict in conflicts if conflict.tool != "memory"]
+    for arguments, expected in (
+        ([], conflicts),
+        (["memory=mcp_tools.json"], others),
+        (["3"], []),
+    ):
+        preferences = parse_preferences(arguments, sources)
+        assert list_unresolved_conflicts(conflicts, preferences) == expected
+
+
+def test_tool_list_merge_uses_the_preferred_source_per_tool(
+    sources: list[ToolSource],
+) -> None:
+    preferences = parse_preferences(["mcp_tools.json", "memory=tools.json"], sources)
+    merged = merge_sources(sources, preferences)
+    assert len(merged.listing.tools) == 10
+    memory, expected_memory = merged.find_tool("memory"), sources[1].find_tool("memory")
+    assert memory == expected_memory
+    assert merged.fields["memory"] == {
+        "persistent": True,
+        "always": True,
+        "clients": ["internal", "external"],
+        "service": "ledger",
+    }
+    expected_issue = sources[2].find_tool("github_issue")
+    assert merged.find_tool("github_issue") == expected_issue
+
+
+def test_tool_list_merge_copies_fields_absent_from_the_preferred_format(
+    sources: list[ToolSource],
+) -> None:
+    """Tools that the preferred source does not list are skipped with a note."""
+    merged = merge_sources(sources, parse_preferences(["legacy_tools.json"], sources))
+    assert merged.find_tool("memory") == {
+        **(sources[0].find_tool("memory") or {}),
+        "outputSchema": {"type": "object"},
+        "annotations": {"destructiveHint": True},
+    }
+    assert merged.notes == tuple(
+        f"`{name}` is skipped: legacy_tools.json does not list it"
+        for name in ("get_personality", "email", "calendar", "contacts", "lists")
+    )

@@ -255,9 +255,7 @@ def test_import_updates_an_imported_spec_to_which_a_handler_was_added(
     assert load_tools(tmp_path)["pay"] == make_pay_tool("optional")
 
 
-def test_import_force_reports_the_removed_tool_confirm_field(
-    tmp_path: Path,
-) -> None:
+def test_import_force_reports_the_removed_tool_confirm_field(tmp_path: Path) -> None:
     import_list(tmp_path, [make_pay_tool(), *OTHERS])
     append_text(tmp_path, "specs/things/pay.yaml", "confirm: {message: Pay?}\n")
     output = import_list(tmp_path, OTHERS, "--force")

@@ -35,15 +35,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def run_python(project: Path, *arguments: str) -> str:
-    """Run Python in the project and return its output."""
-    result = subprocess.run(
-        [sys.executable, *arguments], cwd=project, capture_output=True, text=True
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout
-
-
 @pytest.mark.parametrize("version", ERAS)
 def test_generated_server_lists_tools_without_handlers_and_fails_their_calls(
     project: Path, version: str
@@ -58,26 +49,20 @@ def test_generated_server_lists_tools_without_handlers_and_fails_their_calls(
         assert "must be" in invalid["content"][0]["text"]
 
 
-def test_toolcast_call_reports_an_imported_tools_missing_handler(
-    project: Path,
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (
+            ["-m", "toolcast", "call", "git_status", "repo_path=."],
+            (1, "", f"error: {ERROR}\n"),
+        ),
+        (["-c", LANGCHAIN_CALL], (0, f"error {ERROR}\n", "")),
+    ],
+    ids=["toolcast call", "langchain"],
+)
+def test_call_of_an_imported_tool_reports_its_missing_handler(
+    project: Path, arguments: list[str], expected: tuple[int, str, str]
 ) -> None:
-    arguments = ["-m", "toolcast", "call", "git_status", "repo_path=."]
-    result = subprocess.run(
-        [sys.executable, *arguments], cwd=project, capture_output=True, text=True
-    )
-    assert (result.returncode, result.stderr) == (1, f"error: {ERROR}\n")
-
-
-def test_langchain_tool_reports_an_imported_tools_missing_handler(
-    project: Path,
-) -> None:
-    assert run_python(project, "-c", LANGCHAIN_CALL) == f"error {ERROR}\n"
-
-
-def test_generated_code_without_handlers_passes_its_tests_and_mypy(
-    project: Path, mypy_cache: str
-) -> None:
-    run_python(project, "-m", "pytest", "-q", "generated")
-    run_python(
-        project, "-m", "mypy", "--strict", "--cache-dir", mypy_cache, "generated"
-    )
+    command = [sys.executable, *arguments]
+    result = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    assert (result.returncode, result.stdout, result.stderr) == expected

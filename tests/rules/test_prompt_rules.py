@@ -32,9 +32,7 @@ ALL_PHRASES = (*MARKUP, *SECRECY, *SECRETS, *OTHER_TOOLS)
 
 
 @pytest.mark.parametrize("phrase", ALL_PHRASES, ids=lambda phrase: phrase.example[:40])
-def test_every_prompt_attack_rule_phrase_matches_its_example(
-    phrase: Phrase,
-) -> None:
+def test_every_prompt_attack_rule_phrase_matches_its_example(phrase: Phrase) -> None:
     assert find_first_phrase(phrase.example, [phrase])
     assert find_first_phrase(f"Adds.\n\n{phrase.example.upper()}", [phrase])
 
@@ -230,9 +228,7 @@ def test_prompt_attack_rule_tests_cover_exactly_the_existing_rules() -> None:
     assert {rule.id for rule in RULES} == TESTED
 
 
-def test_prompt_attacks_in_toolset_instructions_are_reported(
-    tmp_path: Path,
-) -> None:
+def test_prompt_attacks_in_toolset_instructions_are_reported(tmp_path: Path) -> None:
     check_tools(tmp_path, {"x": [{"name": "add"}]})
     toolset = {
         "name": "x",

@@ -8,9 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.repository import ROOT
-from toolcast.spec_language.definition_fields import (
-    render_definition_fields,
-)
+from toolcast.spec_language.definition_fields import render_definition_fields
 from toolcast_runtime import testing
 
 FILE = Path(testing.__path__[0]) / "spec_fields.json"
