@@ -8,12 +8,19 @@ import pytest
 
 from tests.handler_code.handler_findings import find_problems
 
-VALID = {
-    "text": """
+
+def in_main(expression: str) -> str:
+    """Return a handler that evaluates an expression with a connection of `main`."""
+    return f"""
         from .pools import main
+        from .tables import Lesson, cards, chats, lessons
         def work():
-            with main() as connection: return connection.execute("SELECT * FROM cards")
-        """,
+            with main() as connection: return {expression}
+        """
+
+
+VALID = {
+    "text": in_main('connection.execute("SELECT * FROM cards")'),
     "its helper": """
         from .pools import main
         def work():
@@ -66,16 +73,8 @@ VALID = {
 }
 
 WRONG_POOL = {
-    "text": """
-        from .pools import main
-        def work():
-            with main() as connection: return connection.execute("SELECT * FROM lessons")
-        """,
-    "lower case": """
-        from .pools import main
-        def work():
-            with main() as connection: return connection.execute("select * from lessons")
-        """,
+    "text": in_main('connection.execute("SELECT * FROM lessons")'),
+    "lower case": in_main('connection.execute("select * from lessons")'),
     "concatenated": """
         from .pools import main
         def work():
@@ -101,12 +100,7 @@ WRONG_POOL = {
         def work():
             with main() as connection: return connection.execute(QUERY)
         """,
-    "a table": """
-        from .pools import main
-        from .tables import lessons
-        def work():
-            with main() as connection: return connection.execute(select(lessons.c.id))
-        """,
+    "a table": in_main("connection.execute(select(lessons.c.id))"),
     "a table by another name": """
         from .pools import main
         from .tables import lessons as cards
@@ -145,12 +139,7 @@ WRONG_POOL = {
                 two.execute("SELECT 1")
                 return one.execute("SELECT * FROM lessons")
         """,
-    "a join": """
-        from .pools import main
-        def work():
-            with main() as connection:
-                return connection.execute("SELECT * FROM cards JOIN lessons ON true")
-        """,
+    "a join": in_main('connection.execute("SELECT * FROM cards JOIN lessons ON true")'),
     "the accessor as an argument": """
         from .pools import main
         def work(): return fetch(main, "SELECT * FROM lessons")
@@ -163,20 +152,11 @@ WRONG_POOL = {
 }
 
 UNDECLARED = {
-    "text": """
-        from .pools import main
-        def work():
-            with main() as connection: return connection.execute("SELECT * FROM chats")
-        """,
+    "text": in_main('connection.execute("SELECT * FROM chats")'),
     "without an accessor": """
         def work(): return connect().execute("SELECT * FROM chats")
         """,
-    "a table": """
-        from .pools import main
-        from .tables import chats
-        def work():
-            with main() as connection: return connection.execute(select(chats))
-        """,
+    "a table": in_main("connection.execute(select(chats))"),
     "two levels down": """
         from .pools import main
         def work(): return first()
@@ -184,11 +164,7 @@ UNDECLARED = {
         def second():
             with main() as connection: return connection.execute("SELECT * FROM chats")
         """,
-    "that no pool has": """
-        from .pools import main
-        def work():
-            with main() as connection: return connection.execute("SELECT * FROM nowhere")
-        """,
+    "that no pool has": in_main('connection.execute("SELECT * FROM nowhere")'),
     "a subquery": """
         from .pools import main
         def work():
@@ -229,12 +205,6 @@ def test_query_for_an_undeclared_table_is_reported(code: str, tmp_path: Path) ->
 def test_undeclared_write_is_reported(
     statement: str, kind: str, tmp_path: Path
 ) -> None:
-    code = f"""
-        from .pools import main
-        from .tables import cards
-        def work():
-            with main() as connection: return connection.execute({statement})
-        """
-    found = find_problems(tmp_path, code)
+    found = find_problems(tmp_path, in_main(f"connection.execute({statement})"))
     assert set(found) == {"data/undeclared-effect"}, found
     assert f"{kind} `cards`" in found["data/undeclared-effect"]
