@@ -21,58 +21,42 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class Color(enum.Enum):
-    """An enumeration whose members are no strings."""
-
     RED = "red"
     BLUE = "blue"
 
 
 class Size(enum.StrEnum):
-    """An enumeration whose members are strings."""
-
     SMALL = "small"
 
 
 class Point(BaseModel):
-    """A model with a default and an alias."""
-
     x: int
     y: int = 2
     label: str = Field("point", alias="theLabel")
 
 
 class Line(BaseModel):
-    """A model of models."""
-
     points: list[Point]
     color: Color = Color.RED
 
 
 class Note(TypedDict):
-    """A TypedDict with an optional key."""
-
     text: str
     pinned: NotRequired[bool]
 
 
 @dataclasses.dataclass
 class Person:
-    """A dataclass."""
-
     name: str
     born: datetime.date | None = None
 
 
 class Pair(NamedTuple):
-    """A named tuple."""
-
     left: int
     right: str
 
 
 class Plain:
-    """A class that only has annotations."""
-
     name: str
     count: int
 
@@ -90,17 +74,14 @@ def add(a: int, b: int = 2) -> int:
 
 
 def greet(name: Annotated[str, Field(min_length=1)] = "you") -> str:
-    """Greet a user by name."""
     return f"hello {name}"
 
 
 def no_annotation(value) -> Any:  # type: ignore[no-untyped-def]
-    """Return its argument."""
     return value
 
 
 def untyped(value: int):  # type: ignore[no-untyped-def]
-    """Return an object without an annotation."""
     return {"value": value, "nested": [1, {"a": None}]}
 
 
@@ -109,52 +90,42 @@ def nothing() -> None:
 
 
 def maybe(give: bool) -> int | None:
-    """Return a number, or nothing."""
     return 1 if give else None
 
 
 def numbers(count: int) -> list[int]:
-    """Return numbers."""
     return list(range(count))
 
 
 def words(count: int) -> list[str]:
-    """Return words."""
     return ["ä b"] * count
 
 
 def nested() -> list[list[int]]:
-    """Return lists of lists."""
     return [[1, 2], [], [3]]
 
 
 def bare_list() -> list:  # type: ignore[type-arg]
-    """Return a list without a type of its items."""
     return [1, "two", {"three": 3}]
 
 
 def table() -> dict[str, int]:
-    """Return an object."""
     return {"a": 1, "ü": 2}
 
 
 def numbered() -> dict[int, str]:
-    """Return an object whose keys are numbers."""
     return {1: "a", 2: "b"}
 
 
 def pair() -> tuple[int, str]:
-    """Return a tuple."""
     return 1, "b"
 
 
 def named_pair() -> Pair:
-    """Return a named tuple."""
     return Pair(1, "b")
 
 
 def a_set() -> set[int]:
-    """Return a set."""
     return {7}
 
 
@@ -164,52 +135,42 @@ def half(value: float) -> float:
 
 
 def color(value: Color) -> Color:
-    """Return a member of an enumeration."""
     return value
 
 
 def size(value: Size = Size.SMALL) -> Size:
-    """Return a member of an enumeration of strings."""
     return value
 
 
 def literal(mode: Literal["a", "b"] = "a") -> Literal["a", "b"]:
-    """Return one of two strings."""
     return mode
 
 
 def tomorrow(day: datetime.date) -> datetime.date:
-    """Return a date."""
     return day + datetime.timedelta(days=1)
 
 
 def later(moment: datetime.datetime, by: datetime.timedelta) -> datetime.datetime:
-    """Return a time."""
     return moment + by
 
 
 def identify(value: uuid.UUID) -> dict[str, Any]:
-    """Return values that JSON does not have."""
     return {"id": value, "price": decimal.Decimal("1.50"), "path": Path("a/b")}
 
 
 def move(point: Point, by: int = Field(1, ge=0, description="steps")) -> Point:
-    """Return a model."""
     return Point(x=point.x + by, y=point.y, theLabel=point.label)
 
 
 def line(points: list[Point]) -> Line:
-    """Return a model of models."""
     return Line(points=points, color=Color.BLUE)
 
 
 def lines(points: list[Point]) -> list[Line]:
-    """Return a list of models."""
     return [Line(points=points)]
 
 
 def maybe_point(give: bool = True) -> Point | None:
-    """Return a model, or nothing."""
     return Point(x=1) if give else None
 
 
@@ -219,27 +180,22 @@ def point_as_object() -> Point:
 
 
 def note(text: str, pinned: bool | None = None) -> Note:
-    """Return a TypedDict."""
     return Note(text=text) if pinned is None else Note(text=text, pinned=pinned)
 
 
 def person(person: Person) -> Person:
-    """Return a dataclass."""
     return person
 
 
 def people() -> list[Person]:
-    """Return dataclasses."""
     return [Person("Ada", datetime.date(1815, 12, 10)), Person("Bob")]
 
 
 def plain(name: str) -> Plain:
-    """Return an ordinary object."""
     return Plain(name, 3)
 
 
 def either(value: int | str | list[str]) -> int | str | list[str]:
-    """Return one of several types."""
     return value
 
 
@@ -249,27 +205,22 @@ def optional_value(value: Optional[str] = None) -> str:  # noqa: UP045
 
 
 def unique(values: set[int], limit: Annotated[int, Field(gt=0)] = 10) -> int:
-    """Return how many values differ."""
     return len({v for v in values if v < limit})
 
 
 def renamed(from_: Annotated[str, Field(alias="from")]) -> str:
-    """Return an argument whose name is a keyword of Python."""
     return from_
 
 
 def raw() -> bytes:
-    """Return bytes."""
     return b"bytes"
 
 
 def block() -> TextContent:
-    """Return a content block."""
     return TextContent(type="text", text="a block")
 
 
 def blocks() -> list[TextContent | EmbeddedResource]:
-    """Return content blocks."""
     contents = TextResourceContents(uri="file:///a.txt", text="a", mime_type="text/x")
     return [
         TextContent(type="text", text="one"),
@@ -278,27 +229,22 @@ def blocks() -> list[TextContent | EmbeddedResource]:
 
 
 def mixed() -> list[Any]:
-    """Return a block and other values."""
     return [TextContent(type="text", text="one"), "two", {"three": 3}]
 
 
 def text_of_json() -> str:
-    """Return JSON as text."""
     return '{"a": 1}'
 
 
 def wrong(kind: str) -> int:
-    """Raise an error."""
     raise ValueError(kind)
 
 
 async def wait(value: int) -> dict[str, int]:
-    """Return a value as an object."""
     return {"value": value}
 
 
 def empty() -> dict[str, Any]:
-    """Return an empty object."""
     return {}
 
 

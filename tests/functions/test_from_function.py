@@ -89,6 +89,7 @@ for tool, arguments in json.loads(sys.argv[1]):
     print(json.dumps(answer.result if answer.success else answer.error))
 """
 GUEST = "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
+COMMENT = {"text": "a", "answers": [{"text": "b", "answers": []}]}
 THING = {"sku": "ab", "size": "large"}
 MADE = {"things": 1, "colour": "red", "kept": ["a", "NoneType", "0"]}
 
@@ -106,10 +107,7 @@ def test_calls_are_passed_to_the_functions(project: Project) -> None:
         "age": ({"years": 3}, "3"),
         "find_items": ({"query": "a", "tags": ["b"]}, ["a", "10", "name", "b", "None"]),
         "annotate": ({"from": "b"}, "b5"),
-        "count_comments": (
-            {"comment": {"text": "a", "answers": [{"text": "b", "answers": []}]}},
-            2,
-        ),
+        "count_comments": ({"comment": COMMENT}, 2),
         "retrieve": ({"query": "a"}, "a5"),
         "place_order": ({"things": [THING], "to": {"street": "a"}}, MADE),
     }
@@ -157,49 +155,50 @@ def _(a): ...
     ("references", "message"),
     [
         (
-            ["shop.refused:Till"],
+            "shop.refused:Till",
             "`Till` is a class: write a function that creates an instance",
         ),
-        (["shop.refused:open"], "`Till.open` is a method, which needs `self`"),
+        ("shop.refused:open", "`Till.open` is a method, which needs `self`"),
         (
-            ["shop.refused:search_orders"],
+            "shop.refused:search_orders",
             "use the module that defines it, `shop.google:search_orders`",
         ),
-        (["shop.refused:plased"], "did you mean `placed`?"),
-        (["shop.absent:f"], "the project's sources have no module `shop.absent`"),
-        (["shop/refused.py:star"], "did you mean `shop.refused:star`?"),
-        (["../../etc/passwd:x"], "is not `module:function`"),
+        ("shop.refused:plased", "did you mean `placed`?"),
+        ("shop.absent:f", "the project's sources have no module `shop.absent`"),
+        ("shop/refused.py:star", "did you mean `shop.refused:star`?"),
+        ("../../etc/passwd:x", "is not `module:function`"),
         (
-            ["shop.refused:star"],
+            "shop.refused:star",
             "shop/refused.py:4: `*texts` accepts arguments without names",
         ),
-        (["shop.refused:placed"], "shop/refused.py:5: `a` is positional-only"),
+        ("shop.refused:placed", "shop/refused.py:5: `a` is positional-only"),
         (
-            ["shop.refused:unknown"],
+            "shop.refused:unknown",
             "the type of `other` has no JSON Schema: `Till` is not a dataclass",
         ),
-        (["shop.refused:counting"], "shop/refused.py:7: `counting` is a generator"),
-        (["shop.refused:keyed"], "the keys of a JSON object are strings"),
+        ("shop.refused:counting", "shop/refused.py:7: `counting` is a generator"),
+        ("shop.refused:keyed", "the keys of a JSON object are strings"),
         (
-            ["shop.refused:own"],
+            "shop.refused:own",
             "shop/refused.py:9: callers cannot send a parameter `self`",
         ),
-        (["shop.google:search_orders"], "already has a tool `search_orders`"),
-        (["shop.broken:f"], "shop/broken.py cannot be read: "),
+        ("shop.google:search_orders", "already has a tool `search_orders`"),
+        ("shop.broken:f", "shop/broken.py cannot be read: "),
         (
-            ["shop.refused:star", "shop.refused:placed"],
+            "shop.refused:star shop.refused:placed",
             "refused.py:5: `a` is positional-only",
         ),
     ],
 )
 def test_unsupported_function_is_rejected_with_all_reasons(
-    project: Project, references: list[str], message: str
+    project: Project, references: str, message: str
 ) -> None:
     """Each reason has its line, and nothing is written."""
     project.write("shop/refused.py", UNSUPPORTED)
     project.write("shop/broken.py", "def f(:")
     before = sorted(project.root.rglob("*"))
-    options = [part for name in references for part in ("--from-function", name)]
+    names = references.split()
+    options = [part for name in names for part in ("--from-function", name)]
     done = toolcast(project.root, "new", *options)
     assert done.returncode == 2
     assert message in done.stderr, done.stderr

@@ -70,20 +70,17 @@ def alone(ctx: Context) -> str:
 async def waiting(text: str, ctx: Context) -> str:
     return f"{text} {ctx.secret}"
 """
+INNER = ({"text": "a"}, ["ctx"], "a inner")
 CALLS = {
-    "optional": ({"text": "a"}, ["ctx"], "a inner"),
-    "union": ({"text": "a"}, ["ctx"], "a inner"),
-    "typing_optional": ({"text": "a"}, ["ctx"], "a inner"),
-    "required": ({"text": "a"}, ["ctx"], "a inner"),
-    "unannotated": ({"text": "a"}, ["ctx"], "a inner"),
-    "quoted": ({"text": "a"}, ["ctx"], "a inner"),
-    "unknown": ({"text": "a"}, ["ctx"], "a inner"),
+    **dict.fromkeys(
+        "optional union typing_optional required unannotated".split(), INNER
+    ),
+    **dict.fromkeys("quoted unknown waiting".split(), INNER),
     "external": ({"text": "a"}, ["db"], "a 1"),
     "converted": ({"text": "a", "kind": "a"}, ["ctx"], "a a inner"),
     "listed": ({"tags": ["a"]}, ["ctx"], "['a'] inner"),
     "field": ({}, ["ctx"], "x inner"),
     "alone": ({}, ["ctx"], "inner"),
-    "waiting": ({"text": "a"}, ["ctx"], "a inner"),
 }
 PROGRAM = """\
 import json, sys

@@ -13,10 +13,7 @@ from tests.project_files import write_files
 
 # The handler queries `lessons` in the pool `main`, but the table is in the pool `memory`.
 COMPOSED = [
-    """
-        for table in ("cards", "lessons"):
-            c.execute(f"SELECT * FROM {table}")
-        """,
+    'for table in ("cards", "lessons"): c.execute(f"SELECT * FROM {table}")',
     'for table in NAMES: c.execute("SELECT * FROM " + table)',
     'for number, table in enumerate(sorted(NAMES)): c.execute("SELECT * FROM %s" % table)',
     'for table in BY_KIND.values(): c.execute(f"SELECT * FROM {table}")',
@@ -32,24 +29,11 @@ COMPOSED = [
     'return c.execute("SELECT * FROM %(table)s" % {"table": TABLE})',
     'return c.execute(Template("SELECT * FROM $table").substitute(table=TABLE))',
     'return c.execute(" ".join(["SELECT *", "FROM", "lessons"]))',
-    """
-        parts = ["SELECT *", "FROM", TABLE]
-        return c.execute(" ".join(parts))
-        """,
+    'parts = ["SELECT *", "FROM", TABLE]\nreturn c.execute(" ".join(parts))',
     'return c.execute("SELECT * FROM TABLE_NAME".replace("TABLE_NAME", TABLE))',
-    """
-        table = "lessons"
-        return c.execute(f"SELECT * FROM {table}")
-        """,
-    """
-        table = "lessons" if kind else "cards"
-        return c.execute(f"SELECT * FROM {table}")
-        """,
-    """
-        query = "SELECT *"
-        query += f" FROM {TABLE}"
-        return c.execute(query)
-        """,
+    'table = "lessons"\nreturn c.execute(f"SELECT * FROM {table}")',
+    'table = "lessons" if kind else "cards"\nreturn c.execute(f"SELECT * FROM {table}")',
+    'query = "SELECT *"\nquery += f" FROM {TABLE}"\nreturn c.execute(query)',
     """return c.execute(f"SELECT * FROM {named('less')}")""",
     'return c.execute(Queries().all("lessons"))',
     'return c.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier("lessons")))',

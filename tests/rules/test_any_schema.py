@@ -21,23 +21,8 @@ from toolcast.parsing.yaml_reader import ScalarError, parse_plain_scalar
 from toolcast.rules.schema import analyze_pattern
 
 WORDS = st.sampled_from(
-    [
-        "string",
-        "object",
-        "array",
-        "null",
-        "a",
-        "b",
-        "#",
-        "#/$defs/a",
-        "(",
-        "a+",
-        "#/properties/a",
-        "file:///x",
-        "^(a+)+$",
-        "\\p{L}",
-        "#/allOf/0",
-    ]
+    "string object array null a b # #/$defs/a ( a+ #/properties/a file:///x ^(a+)+$"
+    " \\p{L} #/allOf/0".split()
 )
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.just(1.5), WORDS)
 KEYS = st.one_of(st.sampled_from(sorted(KEYWORDS - {"$schema"})), WORDS)

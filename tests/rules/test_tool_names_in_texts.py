@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Project
 from tests.corpus.imported import import_lists
 from tests.project_files import write_toolset
+from tests.repository import copy_project
 from tests.rules.layout import list_findings
 from toolcast.findings import Finding, Severity
 from toolcast.model.loading import load_workspace
@@ -20,65 +20,53 @@ RULE = "name/unknown-tool"
 CORPUS = Path(__file__).parents[1] / "corpus" / "mcp"
 
 
-def find_by_rule(project: Project, rule: str = "name/unknown-tool") -> list[Finding]:
-    return [f for f in list_findings(project.root) if f.rule == rule]
+def list_found(root: Path) -> dict[str, list[Finding]]:
+    """Return the findings of a project by rule."""
+    found: dict[str, list[Finding]] = {}
+    for finding in list_findings(root):
+        found.setdefault(finding.rule, []).append(finding)
+    return found
 
 
-def test_removed_tool_name_in_texts_from_other_tools_is_reported(
-    project_copy: Project,
-) -> None:
-    (project_copy.root / "specs/molecule/desktop_key.yaml").unlink()
-    mentions = {(f.location.file, f.message) for f in find_by_rule(project_copy)}
-    assert mentions
-    assert {message for _, message in mentions} == {
-        "the text mentions `desktop_key`, which is not a tool"
-    }
-    assert "specs/molecule/desktop_type.yaml" in {file for file, _ in mentions}
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Copy this repository's specs and their handlers."""
+    copy_project(tmp_path, "examples")
+    return tmp_path
 
 
-def test_renamed_tool_name_in_a_prompt_section_footer_is_reported(
-    project_copy: Project,
-) -> None:
-    folder = project_copy.root / "specs/molecule"
-    text = (folder / "list_peers.yaml").read_text("utf-8")
-    (folder / "list_peers.yaml").unlink()
-    (folder / "find_peers.yaml").write_text(
-        text.replace("name: list_peers", "name: find_peers"), "utf-8"
-    )
-    [footer] = [
-        f
-        for f in find_by_rule(project_copy)
-        if f.location.file.endswith("toolset.yaml")
-    ]
-    assert "did you mean `find_peers`?" in footer.help
-    project_copy.edit(
-        "specs/molecule/find_peers.yaml",
-        "name: find_peers\n",
-        "name: find_peers\nrenamed_from: [list_peers]\n",
-    )
-    findings = find_by_rule(project_copy, "name/retired-name-used")
-    assert "use the current name, `find_peers`" in {f.help for f in findings}
-    assert not find_by_rule(project_copy)
+def test_toolsets_in_the_repository_mention_no_unknown_tool_names(root: Path) -> None:
+    assert RULE not in list_found(root)
 
 
-def test_help_for_a_spec_file_not_named_like_its_tool_describes_the_rename(
-    project_copy: Project,
-) -> None:
-    project_copy.edit(
-        "specs/molecule/list_peers.yaml", "name: list_peers", "name: find_peers"
-    )
-    [f] = find_by_rule(project_copy, "spec/file-name-mismatch")
-    assert f.help == (
+def test_removed_and_renamed_tool_names_in_texts_are_reported(root: Path) -> None:
+    """Texts of other tools and of the toolset are searched."""
+    folder = root / "specs/molecule"
+    (folder / "desktop_key.yaml").unlink()
+    peers = folder / "list_peers.yaml"
+    text = peers.read_text("utf-8").replace("name: list_peers", "name: find_peers")
+    peers.write_text(text, "utf-8")
+    [misnamed] = list_found(root)["spec/file-name-mismatch"]
+    assert misnamed.help == (
         "to rename the tool, rename the file to `find_peers.yaml` and add"
         " `renamed_from: [list_peers]`, so that calls with the old name still work;"
         " otherwise write `name: list_peers`"
     )
-
-
-def test_toolsets_in_the_repository_mention_no_unknown_tool_names(
-    project_copy: Project,
-) -> None:
-    assert find_by_rule(project_copy) == []
+    peers = peers.rename(folder / "find_peers.yaml")
+    mentions = list_found(root)[RULE]
+    assert {f.message for f in mentions} == {
+        f"the text mentions `{name}`, which is not a tool"
+        for name in ("desktop_key", "list_peers")
+    }
+    assert "desktop_type.yaml" in {Path(f.location.file).name for f in mentions}
+    [footer] = [f for f in mentions if f.location.file.endswith("toolset.yaml")]
+    assert "did you mean `find_peers`?" in footer.help
+    previous = "name: find_peers\nrenamed_from: [list_peers]\n"
+    peers.write_text(text.replace("name: find_peers\n", previous), "utf-8")
+    found = list_found(root)
+    retired = {f.help for f in found["name/retired-name-used"]}
+    assert "use the current name, `find_peers`" in retired
+    assert not [f for f in found[RULE] if "`list_peers`" in f.message]
 
 
 def test_unknown_tool_name_search_time_is_linear(tmp_path: Path) -> None:
