@@ -41,9 +41,7 @@ def test_tool_summary_defaults_to_the_descriptions_first_sentence_on_one_line(
     assert extract_first_sentence(description) == summary
 
 
-def test_900000_character_description_first_sentence_is_found_in_time(
-    time_limit: None,
-) -> None:
+def test_first_sentence_of_900000_characters_is_found_in_time(time_limit: None) -> None:
     for text in ("a. " * 300_000, "." * 900_000, "\n " * 400_000, "-\n" * 400_000):
         extract_first_sentence(f"x{text}")
 
@@ -58,9 +56,7 @@ def test_900000_character_description_first_sentence_is_found_in_time(
         ("..", "tool"),
     ],
 )
-def test_cli_command_defaults_to_the_tool_name_in_kebab_case(
-    name: str, command: str
-) -> None:
+def test_cli_command_defaults_to_the_kebab_case_name(name: str, command: str) -> None:
     assert command_name(name) == command
 
 

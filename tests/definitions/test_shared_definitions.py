@@ -92,9 +92,7 @@ def read_mcp_definition(project: Project, tool: str) -> dict[str, Any]:
     return definition
 
 
-def test_tool_schema_ends_with_exactly_the_shared_definitions_that_it_uses(
-    shop: Project,
-) -> None:
+def test_schema_ends_with_exactly_the_definitions_that_it_uses(shop: Project) -> None:
     shop.generate()
     refund, cancel = read_mcp_definition(shop, "refund"), read_mcp_definition(
         shop, "cancel"
@@ -109,9 +107,7 @@ def test_tool_schema_ends_with_exactly_the_shared_definitions_that_it_uses(
     assert read_mcp_definition(shop, "ping")["inputSchema"] == {"type": "object"}
 
 
-def test_mcp_openai_and_cli_outputs_contain_the_shared_definitions_they_need(
-    shop: Project,
-) -> None:
+def test_outputs_contain_the_shared_definitions_they_need(shop: Project) -> None:
     shop.generate()
     schema = read_mcp_definition(shop, "refund")["inputSchema"]
     valid = {"order": "o-1", "price": MONEY, "reason": "late"}
@@ -157,9 +153,7 @@ def test_check_and_generate_detect_a_change_in_definitions_yaml(shop: Project) -
     assert shop.toolcast("check").returncode == 0
 
 
-def test_shared_definition_that_a_tool_no_longer_uses_is_not_in_its_schema(
-    shop: Project,
-) -> None:
+def test_shared_definition_without_use_is_not_in_the_schema(shop: Project) -> None:
     shop.edit(
         "specs/toy/refund.yaml", 'price: {$ref: "#/$defs/shared/money"}', "price: {}"
     )
@@ -170,9 +164,7 @@ def test_shared_definition_that_a_tool_no_longer_uses_is_not_in_its_schema(
     ) == ["order_id"]
 
 
-def test_schema_write_creates_the_editor_schema_for_definitions_yaml(
-    shop: Project,
-) -> None:
+def test_schema_write_creates_the_schema_for_definitions_yaml(shop: Project) -> None:
     """`check` reports an outdated one."""
     wrote = shop.toolcast("schema", "--write")
     assert "wrote specs/schemas/definitions.schema.json" in wrote.stdout

@@ -51,9 +51,7 @@ def read_shared_definitions(project: Project, tool: str) -> dict[str, Any]:
     return definitions
 
 
-def test_tools_in_two_toolsets_get_the_definitions_they_use_from_one_definitions_yaml(
-    shops: Project,
-) -> None:
+def test_tools_in_two_toolsets_use_one_definitions_yaml(shops: Project) -> None:
     shops.generate()
     refund, pay = read_shared_definitions(
         shops, "toy/tools/refund"
@@ -70,9 +68,7 @@ def test_tools_in_two_toolsets_get_the_definitions_they_use_from_one_definitions
 
 
 @pytest.mark.slow
-def test_generate_and_watch_detect_a_project_definitions_yaml_edit(
-    shops: Project,
-) -> None:
+def test_generate_and_watch_detect_a_definitions_yaml_edit(shops: Project) -> None:
     shops.generate()
     assert "4 files" not in shops.toolcast("generate").stdout
     shops.edit("definitions.yaml", "EUR, USD", "EUR, USD, CHF")
@@ -84,9 +80,7 @@ def test_generate_and_watch_detect_a_project_definitions_yaml_edit(
         assert "4 written" in watcher.wait_for_block("4 written")
 
 
-def test_check_reports_findings_once_at_their_line_in_the_projects_definitions_yaml(
-    shops: Project,
-) -> None:
+def test_check_reports_a_finding_in_definitions_yaml_once(shops: Project) -> None:
     """A finding is reported once, and a suppression in any toolset applies."""
     shops.write("definitions.yaml", MONEY.replace("EUR, USD", "EUR, EUR") + "fee: {}\n")
     output = shops.toolcast("check").stderr
@@ -104,9 +98,7 @@ def test_check_reports_findings_once_at_their_line_in_the_projects_definitions_y
     assert "spec/unused-suppression" not in output
 
 
-def test_check_reports_a_definition_that_project_and_toolset_both_define(
-    shops: Project,
-) -> None:
+def test_definition_in_project_and_toolset_is_an_error(shops: Project) -> None:
     shops.write("specs/toy/definitions.yaml", ORDER + "currency: {enum: [CHF]}\n")
     result = shops.toolcast("check")
     assert result.returncode == 1
@@ -114,9 +106,7 @@ def test_check_reports_a_definition_that_project_and_toolset_both_define(
     assert message in result.stderr
 
 
-def test_diff_reports_a_changed_shared_definition_for_every_tool_that_uses_it(
-    shops: Project,
-) -> None:
+def test_diff_reports_a_changed_definition_for_every_tool(shops: Project) -> None:
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"]):
         run_git(shops.root, *arguments)
     shops.edit("definitions.yaml", "EUR, USD", "EUR")
@@ -128,9 +118,7 @@ def test_diff_reports_a_changed_shared_definition_for_every_tool_that_uses_it(
     assert "definitions.yaml:5" in output
 
 
-def test_schema_write_and_rename_update_the_projects_definitions_yaml(
-    shops: Project,
-) -> None:
+def test_schema_write_and_rename_update_definitions_yaml(shops: Project) -> None:
     comment = "# yaml-language-server: $schema=schemas/definitions.schema.json\n"
     described = MONEY + "note: {description: As `refund` gives it.}\n"
     shops.write("definitions.yaml", comment + described)

@@ -158,9 +158,7 @@ def test_adapt_lifespan_reports_a_server_without_one() -> None:
 @pytest.mark.parametrize(
     ("library", "context"), [("mcp", SdkContext), ("fastmcp", FastMcpContext)]
 )
-def test_check_knows_the_context_members(
-    library: str, context: type[SdkContext]
-) -> None:
+def test_check_knows_context_members(library: str, context: type[SdkContext]) -> None:
     """The members that `check` accepts are those of the runtime's objects."""
     methods = {name for name in dir(context) if not name.startswith("_")}
     missing = CONTEXT_MEMBERS[library] - methods

@@ -71,9 +71,7 @@ async def test_other_context_members_are_named(contexts: tuple[Any, Any]) -> Non
     assert "`Context.sample` is not available here" in result.content[0].text
 
 
-async def test_library_error_messages_reach_the_caller(
-    contexts: tuple[Any, Any],
-) -> None:
+async def test_library_error_message_reaches_client(contexts: tuple[Any, Any]) -> None:
     async with Client(contexts[1]) as client:
         result: Any = await client.call_tool("refuses", {})
     assert (result.is_error, result.content[0].text) == (True, "not today")

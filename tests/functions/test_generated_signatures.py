@@ -184,9 +184,7 @@ def is_valid(schema: Any, value: Any) -> bool:
 
 @limit_examples(200)
 @given(st.lists(TYPES, min_size=1, max_size=3), st.data())
-def test_annotated_type_values_match_the_schema(
-    annotations: list[Typed], data: Any
-) -> None:
+def test_annotated_values_match_the_schema(annotations: list[Typed], data: Any) -> None:
     function = make_function([annotation.text for annotation in annotations])
     arguments = {
         f"p{n}": data.draw(annotation.values)

@@ -75,9 +75,7 @@ BEDROCK_TOOL = {"toolSpec": {**TOOL, "inputSchema": {"json": SCHEMA}}}
         ("generic", {"functions": [FUNCTION]}),
     ],
 )
-def test_tool_list_format_is_recognized_and_converted_to_mcp(
-    form: str, value: Any
-) -> None:
+def test_list_format_is_detected_and_converted_to_mcp(form: str, value: Any) -> None:
     """Names, descriptions and the order of schema keys stay the same."""
     source = parse_list(value)
     assert source.formats == (f"{form} format",)
@@ -218,9 +216,7 @@ GEMINI_FUNCTION = {"name": "f", "parameters": {"type": "OBJECT"}}
         ),
     ],
 )
-def test_importing_a_list_without_importable_tools_is_an_error(
-    value: Any, message: str
-) -> None:
+def test_list_without_importable_tools_is_an_error(value: Any, message: str) -> None:
     with pytest.raises(ListingError, match=re.escape(message)):
         parse_list(value)
 
@@ -259,9 +255,7 @@ def make_source(schema: Any, name: str) -> ToolSource:
 
 
 @pytest.mark.parametrize(("first", "second"), EQUAL_SCHEMAS)
-def test_import_sources_whose_schemas_differ_only_in_order_do_not_conflict(
-    first: Any, second: Any
-) -> None:
+def test_schemas_of_different_order_do_not_conflict(first: Any, second: Any) -> None:
     assert list_conflicts([make_source(first, "1"), make_source(second, "2")]) == []
 
 
@@ -331,9 +325,7 @@ def test_import_preference_selects_a_source_by_path_name_or_number(
         (["t=1", "t=2"], "two sources are preferred for `t`"),
     ],
 )
-def test_invalid_preference_between_import_sources_is_an_error(
-    arguments: list[str], message: str
-) -> None:
+def test_invalid_preference_is_an_error(arguments: list[str], message: str) -> None:
     sources = [make_source({}, name) for name in ("x/a.json", "y/b.json")]
     with pytest.raises(InvalidPreferenceError, match=message):
         parse_preferences(arguments, sources)
@@ -354,9 +346,7 @@ def test_imported_tool_clients_member_becomes_a_spec_field(value: Any) -> None:
 
 
 @pytest.mark.parametrize("clients", ["a", {"a": 1}, [1], None])
-def test_clients_member_that_is_not_a_name_list_is_imported_verbatim(
-    clients: Any,
-) -> None:
+def test_clients_that_are_no_name_list_are_imported_verbatim(clients: Any) -> None:
     source = parse_list([{**TOOL, "clients": clients}])
     assert source.listing.tools == ({**TOOL, "clients": clients},)
     assert source.fields == {}

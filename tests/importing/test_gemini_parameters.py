@@ -88,9 +88,7 @@ def test_gemini_json_schema_parameters_are_imported_unchanged() -> None:
         ),
     ],
 )
-def test_import_rejects_only_the_tool_without_an_object_schema(
-    tool: Any, message: str
-) -> None:
+def test_import_rejects_a_tool_without_object_schema(tool: Any, message: str) -> None:
     valid = {"name": "good", "inputSchema": {"type": "object"}}
     with pytest.raises(ListingError, match=r"list\.json: ") as raised:
         parse_source(json.dumps([tool]).encode(), "list.json")

@@ -122,9 +122,7 @@ def test_import_writes_readable_specs_and_settings(tmp_path: Path) -> None:
     )
 
 
-def test_import_uses_the_workspace_schema_folder_and_toolset_folder(
-    tmp_path: Path,
-) -> None:
+def test_import_uses_the_workspaces_schema_and_toolset_folders(tmp_path: Path) -> None:
     schemas = tmp_path / "own"
     shutil.copytree(ROOT / "specs/schemas", schemas)
     (tmp_path / "toolcast.yaml").write_text(
@@ -172,9 +170,7 @@ def test_second_import_changes_only_imported_fields(tmp_path: Path) -> None:
     assert list_tools(tmp_path) == [changed, other]
 
 
-def test_second_import_updates_instructions_but_not_edited_title(
-    tmp_path: Path,
-) -> None:
+def test_second_import_updates_instructions_not_edited_title(tmp_path: Path) -> None:
     info = {"name": "clinic", "version": "1"}
     arguments = ("a.json", "--toolset", "things")
     write_list(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind.")
@@ -213,9 +209,7 @@ def test_second_import_updates_instructions_but_not_edited_title(
     assert read_yaml_files(tmp_path) == before
 
 
-def test_import_notes_that_prompts_in_a_list_file_are_not_imported(
-    tmp_path: Path,
-) -> None:
+def test_import_notes_that_prompts_in_a_file_are_not_imported(tmp_path: Path) -> None:
     prompts = [{"name": "greet\x1b[31m"}]
     name = write_list(tmp_path / "a.json", [TOOL], prompts=prompts)
     output = run_import(tmp_path, name, "--toolset", "things")
@@ -269,17 +263,13 @@ VALUES = st.recursive(
         ("Map\n   \na website.\n ", "text: |-\n  Map\n     \n  a website.\n   \n"),
     ],
 )
-def test_import_writes_multiline_strings_as_yaml_block_scalars(
-    text: str, written: str
-) -> None:
+def test_multiline_strings_become_yaml_block_scalars(text: str, written: str) -> None:
     assert str(encode_entry("text", text)) == written
 
 
 @pytest.mark.parametrize("value", [[], {}, None, "", ["a"], [{}], "a b", "a\nb"])
 @pytest.mark.parametrize("key", ["k" * 90, "k" * 1_100, "a key " * 200])
-def test_long_keys_in_imported_yaml_specs_are_read_back_with_their_values(
-    key: str, value: Any
-) -> None:
+def test_long_keys_in_specs_are_read_back_with_values(key: str, value: Any) -> None:
     content = {key: value, "more": [{key: value}]}
     document, findings = read_yaml("x.yaml", str(encode_entry("key", content)).encode())
     assert document is not None and not findings

@@ -72,9 +72,7 @@ def test_import_reports_conflicts_resolved_by_a_preferred_source(
     assert "search, add, delete, list" in capsys.readouterr().err
 
 
-def test_equal_import_sources_need_no_preference(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_equal_sources_need_no_preference(capsys: pytest.CaptureFixture[str]) -> None:
     """Their merge has the same tools; the merge of a single source is the source."""
     data = Path("tools.json").read_bytes()
     first, second = parse_source(data, "a.json"), parse_source(data, "b.json")
@@ -109,9 +107,7 @@ def test_import_json_report_has_each_conflict_with_its_values(
     assert email["absent"] == ["legacy_tools.json", "tools.json"]
 
 
-def test_import_conflicts_stay_unresolved_without_a_preferred_source(
-    sources: list[ToolSource],
-) -> None:
+def test_conflicts_without_a_preferred_source_stay(sources: list[ToolSource]) -> None:
     conflicts = list_conflicts(sources)
     others = [conflict for conflict in conflicts if conflict.tool != "memory"]
     for arguments, expected in (
@@ -123,9 +119,7 @@ def test_import_conflicts_stay_unresolved_without_a_preferred_source(
         assert list_unresolved_conflicts(conflicts, preferences) == expected
 
 
-def test_tool_list_merge_uses_the_preferred_source_per_tool(
-    sources: list[ToolSource],
-) -> None:
+def test_merge_uses_the_preferred_source_per_tool(sources: list[ToolSource]) -> None:
     preferences = parse_preferences(["mcp_tools.json", "memory=tools.json"], sources)
     merged = merge_sources(sources, preferences)
     assert len(merged.listing.tools) == 10
@@ -141,9 +135,7 @@ def test_tool_list_merge_uses_the_preferred_source_per_tool(
     assert merged.find_tool("github_issue") == expected_issue
 
 
-def test_tool_list_merge_copies_fields_absent_from_the_preferred_format(
-    sources: list[ToolSource],
-) -> None:
+def test_merge_copies_fields_absent_from_the_format(sources: list[ToolSource]) -> None:
     """Tools that the preferred source does not list are skipped with a note."""
     merged = merge_sources(sources, parse_preferences(["legacy_tools.json"], sources))
     assert merged.find_tool("memory") == {

@@ -98,9 +98,7 @@ def test_import_python_writes_handler_adapters_for_an_mcp_sdk_server(
 
 
 @pytest.mark.slow
-def test_fastmcp_migration_docs_commands_generate_a_server_with_equal_results(
-    tmp_path: Path,
-) -> None:
+def test_migration_docs_commands_generate_an_equal_server(tmp_path: Path) -> None:
     """Lists are compared in each protocol version, and results of calls."""
     shutil.copytree(SERVERS / "sdk_shop", tmp_path / "shop")
     page = (Path(__file__).parents[2] / "docs/migrate-fastmcp.md").read_text("utf-8")
@@ -189,9 +187,7 @@ def test_import_python_uses_module_functions_as_handlers_without_adapters(
     run_toolcast(tmp_path, "check")
 
 
-def test_import_python_adds_the_source_folder_to_a_new_workspace(
-    tmp_path: Path,
-) -> None:
+def test_import_python_adds_its_source_folder_to_a_workspace(tmp_path: Path) -> None:
     shutil.copytree(SERVERS / "plain_shop", tmp_path / "src/plain_shop")
     tool = {"name": "add", "inputSchema": {"type": "object"}}
     with pytest.MonkeyPatch.context() as patch:
@@ -202,9 +198,7 @@ def test_import_python_adds_the_source_folder_to_a_new_workspace(
     assert read_handlers(tmp_path) == {"add": "plain_shop.server:add"}
 
 
-def test_imports_of_untyped_installed_packages_are_marked_for_type_checkers(
-    tmp_path: Path,
-) -> None:
+def test_imports_of_untyped_packages_are_marked_for_mypy(tmp_path: Path) -> None:
     """`mypy --strict` reports imports of installed packages without `py.typed`."""
     folders = [tmp_path / "source", tmp_path / "site-packages"]
     for path in (
@@ -294,9 +288,7 @@ def test_module_without_exactly_one_server_is_an_error_with_help(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "streamable-http"])
-def test_import_python_times_out_for_a_module_that_runs_its_server(
-    tmp_path: Path, transport: str
-) -> None:
+def test_import_of_a_module_that_runs_times_out(tmp_path: Path, transport: str) -> None:
     lines = ["from mcp.server.mcpserver import MCPServer", "mcp = MCPServer('a')"]
     lines.append(f"mcp.run(transport={transport!r})")
     (tmp_path / "shop_module.py").write_text("\n".join(lines), "utf-8")
@@ -306,9 +298,7 @@ def test_import_python_times_out_for_a_module_that_runs_its_server(
 
 
 @pytest.mark.slow
-def test_module_output_larger_than_a_pipe_does_not_block_import_python(
-    tmp_path: Path,
-) -> None:
+def test_output_larger_than_a_pipe_does_not_block_the_import(tmp_path: Path) -> None:
     text = (
         "from mcp.server.mcpserver import MCPServer\n"
         "mcp = MCPServer('a')\n"
@@ -468,18 +458,14 @@ def plan_module(root: Path, server: PythonServer | None) -> str:
 
 
 @pytest.mark.parametrize(("reported", "own"), [("4.0.9", ""), ("1.2", "1.2")])
-def test_import_python_does_not_use_the_library_version_as_server_version(
-    reported: str, own: str
-) -> None:
+def test_library_version_is_not_the_server_version(reported: str, own: str) -> None:
     """The environment of `--interpreter` can have another version of the library."""
     listing = ServerListing("shop", server_info={"name": "shop", "version": reported})
     server = make_python_server(version="4.0.9")
     assert source_from_server(listing, server).server_version == own
 
 
-def test_import_python_writes_a_valid_handlers_module_for_any_names(
-    tmp_path: Path,
-) -> None:
+def test_import_python_writes_valid_handlers_for_any_names(tmp_path: Path) -> None:
     """Function names that collide are renamed, and quotes are escaped."""
     text = plan_module(
         tmp_path,
@@ -498,9 +484,7 @@ def test_import_python_writes_a_valid_handlers_module_for_any_names(
     assert "resource `shop://a` is a stub: another server" in text
 
 
-def test_import_python_writes_stub_handlers_for_unsupported_libraries(
-    tmp_path: Path,
-) -> None:
+def test_unsupported_library_gets_stub_handlers(tmp_path: Path) -> None:
     server = make_python_server(is_supported=False, version="3.4.11", attribute="mcp")
     text = plan_module(tmp_path, server)
     assert "adapt" not in text
@@ -508,17 +492,13 @@ def test_import_python_writes_stub_handlers_for_unsupported_libraries(
     assert text.count("FastMCP 3.4.11 needs mcp 1") == 1
 
 
-def test_import_option_interpreter_with_a_missing_program_is_an_error(
-    tmp_path: Path,
-) -> None:
+def test_import_with_a_missing_interpreter_is_an_error(tmp_path: Path) -> None:
     arguments = ("--interpreter", os.path.join("missing", "python"))
     output = import_server(tmp_path, "plain_shop.server", *arguments, code=2)
     assert "missing/python: No such file" in output
 
 
-def test_import_option_python_is_not_combined_with_other_sources(
-    tmp_path: Path,
-) -> None:
+def test_import_python_is_not_combined_with_other_sources(tmp_path: Path) -> None:
     (tmp_path / "tools.json").write_text("[]", "utf-8")
     output = import_server(tmp_path, "plain_shop.server", "tools.json", code=2)
     assert "--python is combined with other sources" in output

@@ -68,9 +68,7 @@ def test_import_writes_specs_from_the_preferred_source(project: Project) -> None
 
 
 @pytest.mark.parametrize("name", ["../../x", "a\x1b", "a" * 10_000])
-def test_import_refuses_invalid_tool_names_with_a_short_escaped_error(
-    name: str, project: Project
-) -> None:
+def test_invalid_name_error_is_short_and_escaped(name: str, project: Project) -> None:
     project.write("list.json", json.dumps([{"name": name, "inputSchema": {}}]))
     before = read_files(project.root)
     result = project.toolcast("import", "list.json", "--toolset", "toy")

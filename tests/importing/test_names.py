@@ -43,9 +43,7 @@ def read_tool_names(root: Path) -> dict[str, str]:
     return names
 
 
-def test_imported_tools_with_similar_names_have_distinct_spec_files(
-    tmp_path: Path,
-) -> None:
+def test_tools_with_similar_names_have_distinct_spec_files(tmp_path: Path) -> None:
     output = import_names(tmp_path, *NAMES)
     assert output.count("another tool uses the file or the module of that name") == 3
     assert "`get-user` is written to specs/users/get_user_5d95c2.yaml" in output
@@ -60,16 +58,12 @@ def test_imported_tools_with_similar_names_have_distinct_spec_files(
     assert read_files(tmp_path) == before
 
 
-def test_spec_file_names_do_not_depend_on_the_imported_list_order(
-    tmp_path: Path,
-) -> None:
+def test_spec_file_names_do_not_depend_on_the_list_order(tmp_path: Path) -> None:
     import_names(tmp_path, *reversed(NAMES))
     assert read_tool_names(tmp_path) == SPECS
 
 
-def test_imported_or_removed_tool_does_not_change_other_spec_file_names(
-    tmp_path: Path,
-) -> None:
+def test_other_tools_do_not_change_a_spec_file_name(tmp_path: Path) -> None:
     import_names(tmp_path, "get-user")
     assert read_tool_names(tmp_path) == {"get-user.yaml": "get-user"}
     import_names(tmp_path, "get-user", "get_user")
@@ -90,9 +84,7 @@ def test_imported_or_removed_tool_does_not_change_other_spec_file_names(
     assert "0 changed, 1 unchanged" in import_names(tmp_path, "get_user")
 
 
-def test_import_refuses_a_tool_that_would_overwrite_another_tools_spec(
-    tmp_path: Path,
-) -> None:
+def test_import_refuses_a_tool_that_overwrites_a_spec(tmp_path: Path) -> None:
     """A malicious server can list a name that equals the file name of another tool."""
     import_names(tmp_path, "get_user", distinct_name("get-user"))
     before = read_files(tmp_path)
@@ -103,9 +95,7 @@ def test_import_refuses_a_tool_that_would_overwrite_another_tools_spec(
     assert before.keys() == read_files(tmp_path).keys()
 
 
-def test_toolcast_rename_gives_the_spec_file_the_plain_tool_name(
-    tmp_path: Path,
-) -> None:
+def test_toolcast_rename_gives_the_spec_file_the_tool_name(tmp_path: Path) -> None:
     """A new name that would share a module with another tool is refused."""
     import_names(tmp_path, *NAMES)
     output = run_toolcast(tmp_path, "rename", "getUser", "get__user")
@@ -129,9 +119,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ERAS)
-def test_generated_server_offers_imported_tools_with_similar_names(
-    project: Path, version: str
-) -> None:
+def test_generated_server_offers_similar_names(project: Path, version: str) -> None:
     expected: list[Mapping[str, Any]] = json.loads((project / "list.json").read_text())
     with stdio_server(project, "generated.users", era=version) as server:
         assert json.dumps(server.request("tools/list")["result"]["tools"]) == (
@@ -143,9 +131,7 @@ def test_generated_server_offers_imported_tools_with_similar_names(
 
 
 @pytest.mark.parametrize("name", ["-rf", "-", "--help", "-x.y", "--"])
-def test_spec_file_gets_a_prefix_if_the_tool_name_has_a_leading_dash(
-    name: str, tmp_path: Path
-) -> None:
+def test_spec_file_of_a_name_with_dash_gets_a_prefix(name: str, tmp_path: Path) -> None:
     """Otherwise `rm *` in the folder reads the file's name as an option."""
     import_names(tmp_path, name)
     assert read_tool_names(tmp_path) == {f"tool_{name}.yaml": name}

@@ -44,9 +44,7 @@ def append_text(root: Path, file: str | Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("clients", DENY.values(), ids=DENY)
-def test_import_preserves_absent_tool_client_deny_list_entry(
-    clients: str, tmp_path: Path
-) -> None:
+def test_import_keeps_deny_entry_of_absent_tool(clients: str, tmp_path: Path) -> None:
     """A denied tool that a server lists again is still not offered."""
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     path = tmp_path / TOOLSET
@@ -78,9 +76,7 @@ def test_import_preserves_absent_tool_client_deny_list_entry(
         "- {tool: c, target: snapshots, reason: X.}\n  - {tool: a_b, target: snapshots, reason: Y.}",
     ],
 )
-def test_import_preserves_absent_tool_target_exclusion(
-    entry: str, tmp_path: Path
-) -> None:
+def test_import_keeps_exclusion_of_absent_tool(entry: str, tmp_path: Path) -> None:
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     append_text(tmp_path, TOOLSET, f"exclusions:\n  {entry}\n")
     for tools in (
@@ -93,9 +89,7 @@ def test_import_preserves_absent_tool_target_exclusion(
         assert "a_b" in load_toolset(tmp_path).list_excluded_tools("snapshots")
 
 
-def test_unknown_tools_in_client_allow_and_deny_lists_are_errors(
-    tmp_path: Path,
-) -> None:
+def test_unknown_tools_in_clients_allow_and_deny_are_errors(tmp_path: Path) -> None:
     """Names of removed tools are reserved, and thus not unknown."""
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     append_text(tmp_path, TOOLSET, "clients:\n  x: {allow: [c, zz], deny: [a_bc]}\n")
@@ -211,9 +205,7 @@ def test_import_refuses_annotations_that_let_clients_skip_confirm(
 
 
 @pytest.mark.parametrize("value", [False, None, 0, "no", []])
-def test_confirm_in_a_spec_overrides_imported_requires_user_interaction(
-    value: Any, tmp_path: Path
-) -> None:
+def test_confirm_overrides_requires_interaction(value: Any, tmp_path: Path) -> None:
     """The key in `_meta` is `anthropic/requiresUserInteraction`."""
     key = "anthropic/requiresUserInteraction"
     import_list(tmp_path, [make_pay_tool(_meta={"a": 1}), *OTHERS])
@@ -232,9 +224,7 @@ HANDWRITTEN_SPECS = {
 
 
 @pytest.mark.parametrize("text", HANDWRITTEN_SPECS.values(), ids=HANDWRITTEN_SPECS)
-def test_import_does_not_overwrite_a_handwritten_spec_with_a_handler(
-    text: str, tmp_path: Path
-) -> None:
+def test_import_keeps_handwritten_spec_with_handler(text: str, tmp_path: Path) -> None:
     import_list(tmp_path, OTHERS)
     spec = tmp_path / "specs/things/pay.yaml"
     spec.write_text(text, "utf-8")
@@ -246,9 +236,7 @@ def test_import_does_not_overwrite_a_handwritten_spec_with_a_handler(
     assert load_tools(tmp_path)["pay"]["inputSchema"] == PAY_SCHEMA
 
 
-def test_import_updates_an_imported_spec_to_which_a_handler_was_added(
-    tmp_path: Path,
-) -> None:
+def test_import_updates_an_imported_spec_with_added_handler(tmp_path: Path) -> None:
     import_list(tmp_path, [make_pay_tool(), *OTHERS])
     append_text(tmp_path, "specs/things/pay.yaml", "handler: h.x:pay\n")
     import_list(tmp_path, [make_pay_tool("optional"), *OTHERS])
@@ -293,9 +281,7 @@ def _draw_list(rng: random.Random) -> Sequence[Tool]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_imports_weaken_no_deny_exclusion_permission_or_confirm(
-    seed: int, tmp_path: Path
-) -> None:
+def test_random_import_weakens_no_access_or_confirm(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     first = make_tools("a_b", "wipe", "c", "d", "e")
     import_list(tmp_path, [*first, make_pay_tool()])

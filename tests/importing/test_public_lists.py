@@ -56,9 +56,7 @@ def test_each_public_tool_list_import_has_the_expected_result() -> None:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_imported_tool_list_from_a_public_report_generates_code(
-    name: str, tmp_path: Path
-) -> None:
+def test_imported_list_of_a_report_generates_code(name: str, tmp_path: Path) -> None:
     """Rejected tools are reported, and the generated code passes ruff's default rules."""
     tools, reports = EXPECTED[name]
     shutil.copy(LISTS / f"{name}.json", tmp_path / "list.json")

@@ -107,9 +107,7 @@ NULL_RESULTS: list[Any] = [
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("send", ["both", "structured"])
-def test_mcp_sdk_client_receives_imported_tool_schemas_and_null_results(
-    send: str, tmp_path: Path
-) -> None:
+def test_client_receives_schemas_and_null_results(send: str, tmp_path: Path) -> None:
     find_tools = [
         {"name": f"find_{number}", "inputSchema": OBJECT, "outputSchema": schema}
         for number, schema in enumerate(NULL_RESULTS)

@@ -64,9 +64,7 @@ def test_repeated_import_reproduces_added_changed_and_removed_tool_members(
 
 
 @pytest.mark.parametrize("folder", sorted(HISTORIES.glob("*/old.json")))
-def test_repeated_import_reproduces_server_upgrade_and_downgrade(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_import_reproduces_upgrade_and_downgrade(folder: Path, tmp_path: Path) -> None:
     """Definitions equal the list after an upgrade and a downgrade."""
     old, new = (json.loads((folder.parent / f"{n}.json").read_text()) for n in VERSIONS)
     for version in (old, new, old):
@@ -88,9 +86,7 @@ def test_second_import_adds_server_version_and_instructions(tmp_path: Path) -> N
     assert [*toolset.reserved_names] == ["c"]
 
 
-def test_second_import_removes_an_unlisted_tool_and_diff_reports_it(
-    tmp_path: Path,
-) -> None:
+def test_second_import_removes_a_tool_and_diff_reports_it(tmp_path: Path) -> None:
     """Its name is reserved until the server lists it again."""
     import_list(tmp_path, make_tools("a", "b", "c"))
     run_git(tmp_path, "init", "-q")
@@ -109,9 +105,7 @@ def test_second_import_removes_an_unlisted_tool_and_diff_reports_it(
     assert "reserved_names" not in (tmp_path / "specs/things/toolset.yaml").read_text()
 
 
-def test_description_that_mentions_a_tool_removed_by_import_is_a_warning(
-    tmp_path: Path,
-) -> None:
+def test_mention_of_a_tool_removed_by_import_is_a_warning(tmp_path: Path) -> None:
     tools = [make_tool("a_b"), make_tool("c", "Does c after a_b."), make_tool("d")]
     import_list(tmp_path, tools)
     import_list(tmp_path, tools[1:])
@@ -120,9 +114,7 @@ def test_description_that_mentions_a_tool_removed_by_import_is_a_warning(
     assert toolcast(tmp_path, "generate").returncode == 0
 
 
-def test_import_does_not_reserve_a_name_that_differs_only_in_punctuation(
-    tmp_path: Path,
-) -> None:
+def test_import_does_not_reserve_a_name_of_other_punctuation(tmp_path: Path) -> None:
     """After `find-it` is replaced by `find_it`, no removed name is reserved."""
     import_list(tmp_path, make_tools("find-it", "b"))
     import_list(tmp_path, make_tools("find_it", "b"))
@@ -200,9 +192,7 @@ def test_import_removes_absent_tools_from_client_allow_lists(tmp_path: Path) -> 
     assert "allow: [c]" in toolset.read_text()
 
 
-def test_import_that_removes_a_deprecated_tool_replacement_is_an_error(
-    tmp_path: Path,
-) -> None:
+def test_import_that_removes_a_replacement_is_an_error(tmp_path: Path) -> None:
     """A `deprecated.replacement` must exist, so no file is written."""
     import_list(tmp_path, make_tools("a", "b", "c"))
     spec = tmp_path / "specs/things/a.yaml"
@@ -214,9 +204,7 @@ def test_import_that_removes_a_deprecated_tool_replacement_is_an_error(
     assert sorted(load_tools(tmp_path)) == ["a", "b", "c"]
 
 
-def test_second_import_updates_a_locally_renamed_tool_under_its_new_name(
-    tmp_path: Path,
-) -> None:
+def test_second_import_updates_a_tool_under_its_new_name(tmp_path: Path) -> None:
     """Descriptions of other tools keep the new name, too."""
     first = make_tool("find_it", "Finds it.")
     second = make_tool("take_it", "Takes what find_it found.")

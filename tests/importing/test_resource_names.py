@@ -90,9 +90,7 @@ def test_identifier_is_derived_and_the_listed_name_is_kept(
 
 
 @pytest.mark.parametrize("text", ["a\x1bb", "a\u202eb", "a\0b", "a\ud800b"])
-def test_forbidden_characters_are_rejected_as_in_titles(
-    text: str, tmp_path: Path
-) -> None:
+def test_forbidden_character_is_rejected_as_in_title(text: str, tmp_path: Path) -> None:
     reasons = []
     for folder, entry in (
         ("name", {"name": text}),
@@ -145,9 +143,7 @@ def test_second_import_updates_the_listed_name_and_keeps_the_identifier(
     assert (spec.listed_name is None) is (after == spec.name)
 
 
-def test_import_adds_the_handlers_package_to_a_toolset_without_handlers(
-    tmp_path: Path,
-) -> None:
+def test_import_adds_the_handlers_package_to_a_toolset(tmp_path: Path) -> None:
     import_resources(tmp_path)
     assert load_toolset(tmp_path).handlers is None
     import_resources(tmp_path, "policy")
@@ -155,9 +151,7 @@ def test_import_adds_the_handlers_package_to_a_toolset_without_handlers(
     assert (toolset.handlers, toolset.lifespan) == ("handlers", None)
 
 
-def test_second_import_finds_a_resource_with_a_new_uri_by_its_listed_name(
-    tmp_path: Path,
-) -> None:
+def test_second_import_finds_a_moved_resource_by_its_name(tmp_path: Path) -> None:
     import_resources(tmp_path, "The policy", "Other")
     moved: list[dict[str, Any]] = [
         {"uri": "a://new", "name": "The policy", "x": 1},

@@ -67,9 +67,7 @@ def dump_like_version_1() -> dict[str, Any]:
     ],
     ids=["all", "without nulls", "JSON", "response", "version 1"],
 )
-def test_mcp_sdk_tools_model_dump_is_imported_as_the_original_list(
-    body: dict[str, Any],
-) -> None:
+def test_sdk_model_dump_is_imported_as_the_original_list(body: dict[str, Any]) -> None:
     source = parse_source(json.dumps(body).encode(), "list.json")
     assert source.formats == (MCP,)
     assert [dict(sorted(tool.items())) for tool in source.listing.tools] == [
@@ -88,9 +86,7 @@ def test_anthropic_tool_lists_are_not_read_as_mcp_sdk_dumps() -> None:
 @pytest.mark.parametrize(
     "tool", PROTOCOL_TOOLS[:-1], ids=lambda tool: str(tool["name"])
 )
-def test_mcp_sdk_dump_members_become_spec_fields(
-    tool: dict[str, Any], tmp_path: Path
-) -> None:
+def test_sdk_dump_members_become_fields(tool: dict[str, Any], tmp_path: Path) -> None:
     dumped = mcp_types.Tool.model_validate(tool).model_dump()
     for name, value in (("dump.json", dumped), ("wire.json", tool)):
         (tmp_path / name).write_text(json.dumps([value]), "utf-8")

@@ -96,9 +96,7 @@ def test_find_schema_problems_agrees_with_validation_by_the_metaschema(
 
 @limit_examples(200)
 @given(schema=OBJECTS, value=ANY_VALUES)
-def test_value_checker_agrees_with_jsonschema(
-    schema: dict[str, Any], value: Any
-) -> None:
+def test_value_checker_equals_jsonschema(schema: dict[str, Any], value: Any) -> None:
     graph = JsonSchema(schema)
     if next(find_schema_problems(graph), None) or graph.references or graph.patterns:
         return
@@ -130,9 +128,7 @@ def test_regular_expression_with_nested_quantifiers_is_quick_only_for_short_stri
 
 @limit_examples(300)
 @given(text=st.text(max_size=20))
-def test_any_plain_yaml_scalar_is_parsed_or_rejected_with_scalar_error(
-    text: str,
-) -> None:
+def test_any_plain_yaml_scalar_is_parsed_or_raises_scalar_error(text: str) -> None:
     try:
         value = parse_plain_scalar(text)
     except ScalarError:

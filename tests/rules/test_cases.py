@@ -34,9 +34,7 @@ TESTED_ELSEWHERE = set(
 @pytest.mark.parametrize(
     "case", [pytest.param(c, id=f"{c.parent.name}/{c.name}") for c in CASES]
 )
-def test_check_findings_for_each_case_project_equal_its_expected_txt(
-    case: Path,
-) -> None:
+def test_findings_for_each_case_project_equal_its_expected_txt(case: Path) -> None:
     if os.environ.get("REGENERATE"):
         _write_expected(case)
     assert _report(case) == (case / "expected.txt").read_text(encoding="utf-8")

@@ -57,9 +57,7 @@ def search_each(
 
 
 @pytest.mark.parametrize("phrase", ALL_PHRASES, ids=lambda phrase: phrase.example[:30])
-def test_prompt_rule_phrase_split_between_two_spec_texts_is_not_matched(
-    phrase: Phrase,
-) -> None:
+def test_phrase_split_between_two_texts_is_not_matched(phrase: Phrase) -> None:
     example = phrase.example
     for cut in range(1, len(example)):
         for contents in (
@@ -95,9 +93,7 @@ SPANNING = [
 @pytest.mark.parametrize(
     "contents", SPANNING, ids=lambda contents: repr(contents[0][:20])
 )
-def test_combined_search_finds_phrases_next_to_partial_matches_in_other_texts(
-    contents: list[str],
-) -> None:
+def test_combined_search_finds_phrase_next_to_partial_one(contents: list[str]) -> None:
     for order in (contents, contents[::-1]):
         for family in FAMILIES:
             unique_texts = list(dict.fromkeys(order))

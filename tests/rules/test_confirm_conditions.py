@@ -218,9 +218,7 @@ def test_confirm_condition_that_respects_parameter_defaults_is_accepted(
         {"$ref": "#/$defs/x", "$defs": {"x": {"required": ["amuont"]}}},
     ],
 )
-def test_unknown_parameter_in_a_confirm_condition_is_an_error(
-    condition: Any, tmp_path: Path
-) -> None:
+def test_unknown_confirm_parameter_is_an_error(condition: Any, tmp_path: Path) -> None:
     message = "ERROR: `confirm.when` refers to `amuont`, which is not a parameter"
     assert message in check_condition(tmp_path, condition)
 
@@ -239,9 +237,7 @@ def test_unknown_parameter_in_a_confirm_condition_is_an_error(
          "required": ["options"]},
     ],
 )  # fmt: skip
-def test_unsatisfiable_confirm_condition_is_a_warning(
-    condition: Any, tmp_path: Path
-) -> None:
+def test_unsatisfiable_condition_is_a_warning(condition: Any, tmp_path: Path) -> None:
     message = (
         "WARNING: no valid call satisfies `confirm.when`, so the user is never asked"
     )
@@ -263,9 +259,7 @@ def test_unsatisfiable_confirm_condition_is_a_warning(
         {"propertyNames": {"enum": ["n"]}, "minProperties": 1},
     ],
 )  # fmt: skip
-def test_satisfiable_confirm_condition_is_accepted(
-    condition: Any, tmp_path: Path
-) -> None:
+def test_satisfiable_condition_is_accepted(condition: Any, tmp_path: Path) -> None:
     integer = {"type": "integer"}
     parameters = {
         "type": "object",

@@ -32,9 +32,7 @@ def test_fold_case_preserves_every_string_length() -> None:
 
 @limit_examples(100)
 @given(st.from_regex(_build_order_pattern(tuple(sorted(NAMES)))))
-def test_cross_tool_search_by_occurring_tool_names_equals_search_by_all_names(
-    text: str,
-) -> None:
+def test_search_by_occurring_tool_names_equals_search_by_all_names(text: str) -> None:
     instructions = CrossToolInstructions(NAMES)
     spans = [match.span() for match in instructions.finditer(text)]
     full_pattern = _build_order_pattern(tuple(sorted(NAMES)))
@@ -44,9 +42,7 @@ def test_cross_tool_search_by_occurring_tool_names_equals_search_by_all_names(
 @given(
     st.text(st.sampled_from("usetalways `'\".,-_/ab\u017f\u0131K\nsearch"), max_size=60)
 )
-def test_cross_tool_search_in_arbitrary_text_equals_search_by_all_tool_names(
-    tail: str,
-) -> None:
+def test_search_in_arbitrary_text_equals_search_by_all_names(tail: str) -> None:
     text = f"Always use search{tail} must always use a.b. Never call {tail}search"
     instructions = CrossToolInstructions(NAMES)
     full_pattern = _build_order_pattern(tuple(sorted(NAMES)))

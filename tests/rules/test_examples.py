@@ -15,9 +15,7 @@ RULES = [pytest.param(rule, id=rule.id) for rule in list_built_in_rules()]
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_documentation_examples_of_a_rule_have_the_documented_findings(
-    rule: Rule, tmp_path: Path
-) -> None:
+def test_documented_examples_have_the_findings(rule: Rule, tmp_path: Path) -> None:
     """The rule reports its bad example; its good example has no warnings."""
     if rule.text.bad:
         write_example(rule.text.bad, tmp_path / "bad")

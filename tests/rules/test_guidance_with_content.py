@@ -88,9 +88,7 @@ def test_prompt_guidance_text_without_content_is_reported(
 
 
 @pytest.mark.parametrize("text", WITH_CONTENT)
-def test_prompt_guidance_text_with_content_is_accepted(
-    tmp_path: Path, text: str
-) -> None:
+def test_guidance_text_with_content_is_accepted(tmp_path: Path, text: str) -> None:
     assert check_tool(tmp_path, f"when_to_use: {json.dumps(text)}", "required") == []
 
 
@@ -112,9 +110,7 @@ def test_tool_without_the_prompt_guidance_that_its_toolset_requires_is_an_error(
     assert {*found} == {(rule, Severity.ERROR)}
 
 
-def test_when_to_use_without_words_beside_a_guidance_field_is_a_warning(
-    tmp_path: Path,
-) -> None:
+def test_empty_when_to_use_next_to_guidance_is_a_warning(tmp_path: Path) -> None:
     lines = "when_to_use: '-'\nguidance: Ask before deleting."
     assert check_tool(tmp_path, lines, "required") == [
         ("prompt/usage-empty", Severity.WARNING)

@@ -81,9 +81,7 @@ def test_invisible_character_in_a_spec_text_is_reported(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", VISIBLE)
-def test_invisible_characters_required_by_scripts_and_emoji_are_accepted(
-    name: str,
-) -> None:
+def test_invisible_characters_of_scripts_and_emoji_are_accepted(name: str) -> None:
     assert find_invisible(VISIBLE[name]) is None
 
 

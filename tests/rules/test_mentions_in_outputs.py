@@ -23,9 +23,7 @@ def list_files(files: dict[str, bytes], name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("before", BEFORE)
-def test_retired_tool_name_in_a_text_is_among_the_search_candidates(
-    name: str, before: str
-) -> None:
+def test_retired_name_in_text_is_a_search_candidate(name: str, before: str) -> None:
     """The search compares the first word of each name with the words of a text."""
     text = f"Use {before}{name} or `{name}`."
     first_word = _split_words(name.encode())[0]
@@ -34,9 +32,7 @@ def test_retired_tool_name_in_a_text_is_among_the_search_candidates(
 
 
 @given(st.lists(st.sampled_from([*BEFORE, *NAMES, "x", "_", "__", "\t", "z9"])))
-def test_retired_tool_name_in_arbitrary_text_is_among_the_search_candidates(
-    parts: list[str],
-) -> None:
+def test_retired_name_in_arbitrary_text_is_a_search_candidate(parts: list[str]) -> None:
     text = f"Call `find_note` {''.join(parts)}"
     for encode in (json.dumps, str):
         assert b"find_note" in _split_words(str(encode(text)).encode())
@@ -52,9 +48,7 @@ def test_retired_tool_name_in_arbitrary_text_is_among_the_search_candidates(
         "éfind_note",
     ],
 )
-def test_generated_definitions_and_pages_with_a_retired_tool_name_are_found(
-    text: str,
-) -> None:
+def test_definitions_and_pages_with_a_retired_name_are_found(text: str) -> None:
     definition = json.dumps({"description": text}).encode()
     files = {
         "toy/tools/a.json": definition,

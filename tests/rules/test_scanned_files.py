@@ -39,9 +39,7 @@ def list_messages(project: Project) -> list[str]:
     ]
 
 
-def test_scan_finds_retired_tool_names_in_markdown_string_literals_and_comments(
-    project: Project,
-) -> None:
+def test_scan_finds_retired_names_in_markdown_and_code(project: Project) -> None:
     project.write(
         "AGENTS.md", "# Tools\n\nCall `memory`, never drop_all. Good memory.\n"
     )
@@ -75,9 +73,7 @@ def test_scan_finds_retired_tool_names_in_markdown_string_literals_and_comments(
     ]
 
 
-def test_scan_accepts_a_previous_tool_name_that_another_tool_uses(
-    project: Project,
-) -> None:
+def test_scan_accepts_a_previous_name_of_another_tool(project: Project) -> None:
     project.write("AGENTS.md", "Call search_memory.\n")
     project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/other]")
     project.write(
@@ -119,9 +115,7 @@ def test_scan_reports_symbolic_links_and_pipes_and_does_not_read_them(
 
 
 @pytest.mark.parametrize("path", [".", "..", "../x", "/etc", "a//b", "~"])
-def test_invalid_path_in_the_scan_setting_is_rejected(
-    project: Project, path: str
-) -> None:
+def test_invalid_path_in_scan_setting_is_an_error(project: Project, path: str) -> None:
     project.edit("toolcast.yaml", "scan: [docs", f"scan: ['{path}'")
     loaded = load_workspace(str(project.root))
     assert loaded.workspace is None
@@ -147,16 +141,12 @@ def test_scan_reports_that_files_above_the_maximum_number_are_not_read(
     "text",
     ["def (\n'x'", "'''x", "x = '\\\n", "\tx\n  y\n", "a\x0cb # c\n", "é = 'é' # é"],
 )
-def test_blank_code_for_the_retired_name_scan_keeps_every_line_length(
-    text: str,
-) -> None:
+def test_blank_code_for_the_retired_name_scan_keeps_line_lengths(text: str) -> None:
     rows = blank_code(text).split("\n")
     assert [len(row) for row in rows] == [len(row) for row in text.split("\n")]
 
 
-def test_retired_tool_name_from_a_project_template_is_reported(
-    project: Project,
-) -> None:
+def test_retired_tool_name_of_a_project_template_is_reported(project: Project) -> None:
     """Outputs of the built-in templates contain no retired names."""
     assert not [
         f

@@ -133,9 +133,7 @@ def editor(tmp_path: Path) -> Iterator[Editor]:
 
 @pytest.mark.node
 @pytest.mark.parametrize("kind", SPECS)
-def test_server_checks_and_completes_a_spec(
-    editor: Editor, tmp_path: Path, kind: str
-) -> None:
+def test_server_checks_and_completes(editor: Editor, tmp_path: Path, kind: str) -> None:
     name, body, expected_message, expected_key = SPECS[kind]
     file = tmp_path / name
     prefix = "../" * (len(Path(name).parts) - 2) if "/" in name else "specs/"

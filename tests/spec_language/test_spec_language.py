@@ -63,9 +63,7 @@ def test_language_annotations_are_valid(kind: str) -> None:
         ("order", "read_by", ["prompt"]),
     ],
 )
-def test_mistyped_annotation_is_reported(
-    field: str, annotation: str, value: Any
-) -> None:
+def test_wrong_annotation_is_reported(field: str, annotation: str, value: Any) -> None:
     language = copy.deepcopy(load_annotated_schema("tool"))
     language["properties"][field][annotation] = value
     if value is None:
