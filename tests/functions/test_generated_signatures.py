@@ -68,9 +68,7 @@ NUMBER = st.integers(-5, 20)
 COLOR = st.sampled_from(["red", "blue"])
 
 
-def record(
-    required: dict[str, Any], optional: dict[str, Any]
-) -> st.SearchStrategy[Any]:
+def record(required: dict[str, Any], optional: dict[str, Any]) -> Any:
     return st.fixed_dictionaries(required, optional=optional)
 
 
@@ -110,31 +108,23 @@ PLAIN = [
 ]
 
 
-def combine_annotations(
-    inner_types: st.SearchStrategy[Typed],
-) -> st.SearchStrategy[Typed]:
+def combine_annotations(types_: st.SearchStrategy[Typed]) -> st.SearchStrategy[Typed]:
+    def wrap(form: str, make: Callable[..., Any], count: int = 1) -> Any:
+        """Return types of a form with one or two item types."""
+        return st.tuples(*[types_] * count).map(
+            lambda items: Typed(
+                form.format(*(item.text for item in items)),
+                make(*(item.values for item in items)),
+            )
+        )
+
     return st.one_of(
-        inner_types.map(
-            lambda a: Typed(f"list[{a.text}]", st.lists(a.values, max_size=3))
-        ),
-        inner_types.map(
-            lambda a: Typed(f"dict[str, {a.text}]", st.dictionaries(TEXT, a.values))
-        ),
-        inner_types.map(lambda a: Typed(f"Optional[{a.text}]", a.values | st.none())),
-        inner_types.map(
-            lambda a: Typed(f"tuple[{a.text}, ...]", st.lists(a.values, max_size=2))
-        ),
-        st.tuples(inner_types, inner_types).map(
-            lambda p: Typed(
-                f"tuple[{p[0].text}, {p[1].text}]",
-                st.tuples(p[0].values, p[1].values).map(list),
-            )
-        ),
-        st.tuples(inner_types, inner_types).map(
-            lambda p: Typed(
-                f"Union[{p[0].text}, {p[1].text}]", p[0].values | p[1].values
-            )
-        ),
+        wrap("list[{}]", lambda values: st.lists(values, max_size=3)),
+        wrap("dict[str, {}]", lambda values: st.dictionaries(TEXT, values)),
+        wrap("Optional[{}]", lambda values: values | st.none()),
+        wrap("tuple[{}, ...]", lambda values: st.lists(values, max_size=2)),
+        wrap("tuple[{}, {}]", lambda a, b: st.tuples(a, b).map(list), 2),
+        wrap("Union[{}, {}]", lambda a, b: a | b, 2),
     )
 
 
@@ -165,17 +155,13 @@ def make_function(annotations: list[str]) -> GeneratedFunction:
     text = f"{BEGIN}def function({parameters}):\n    return True\n"
     # Before Python 3.12, pydantic requires the TypedDict of typing_extensions.
     text = text.replace("NotRequired, Optional, TypedDict", "NotRequired, Optional")
-    text = text.replace(
-        "import pydantic\n",
-        "import pydantic\nfrom typing_extensions import TypedDict\n",
-        1,
-    )
+    extension = "import pydantic\nfrom typing_extensions import TypedDict\n"
+    text = text.replace("import pydantic\n", extension, 1)
     # pydantic resolves quoted annotations in this module.
     module = sys.modules["made"] = types.ModuleType("made")
     exec(compile(text, "made", "exec", dont_inherit=True), module.__dict__)
-    return GeneratedFunction(
-        read(text), pydantic.validate_call(module.__dict__["function"])
-    )
+    call = pydantic.validate_call(module.__dict__["function"])
+    return GeneratedFunction(read(text), call)
 
 
 def is_valid(schema: Any, value: Any) -> bool:
@@ -186,10 +172,7 @@ def is_valid(schema: Any, value: Any) -> bool:
 @given(st.lists(TYPES, min_size=1, max_size=3), st.data())
 def test_annotated_values_match_the_schema(annotations: list[Typed], data: Any) -> None:
     function = make_function([annotation.text for annotation in annotations])
-    arguments = {
-        f"p{n}": data.draw(annotation.values)
-        for n, annotation in enumerate(annotations)
-    }
+    arguments = {f"p{n}": data.draw(a.values) for n, a in enumerate(annotations)}
     assert is_valid(function.tool.parameters, arguments), function.tool.parameters
     assert function.call(**arguments)
 

@@ -41,7 +41,6 @@ U = TypeVar("U", bound=int)
 Name = Annotated[str, Field(min_length=1, description="A name.")]
 Code = constr(pattern="^[A-Z]+$")
 UserId = typing.NewType("UserId", str)
-
 class Color(enum.Enum):
     '''One of two colors.'''
     RED = "red"
@@ -133,46 +132,31 @@ class Tree(TypedDict):
 """
 SIGNATURES = """\
 a: int = Field(..., gt=0, description="In years.")
-a: int = Field(gt=0)
-a: int = Field(description="A number.")
-a: int = Field(default=3)
-a: int = Field(3, ge=1, le=9)
+a: int = Field(gt=0), b: int = Field(description="A number.")
+a: int = Field(default=3), b: int = Field(3, ge=1, le=9), c: float = Field(1.5, multiple_of=0.5)
 a: str = Field("x", min_length=1, max_length=5, pattern="^x")
-a: list[int] = Field(default_factory=list)
-a: list[int] = Field(default_factory=list, max_length=3, description="Some.")
-a: dict[str, int] = Field(default_factory=dict, min_length=1)
-a: Optional[int] = Field(None, ge=0)
-a: Optional[str] = Field(default=None, description="Perhaps.")
-a: int | None = Field(..., description="Must be sent.")
-a: int = Field(5, examples=[1, 2], title="Count")
-a: int = Field(deprecated=True)
-a: float = Field(1.5, multiple_of=0.5)
 a: str = Field("x", json_schema_extra={"format": "email"})
-a: Color = Field(Color.RED, description="The color.")
+a: list[int] = Field(default_factory=list), b: dict[str, int] = Field(default_factory=dict, min_length=1)
+a: list[int] = Field(default_factory=list, max_length=3, description="Some.")
+a: Optional[int] = Field(None, ge=0), b: Optional[str] = Field(default=None, description="Perhaps.")
+a: int | None = Field(..., description="Must be sent."), b: int = Field(deprecated=True)
+a: int = Field(5, examples=[1, 2], title="Count")
+a: Color = Field(Color.RED, description="The color."), b: Color = Color.BLUE
 a: Annotated[int, Field(gt=0)] = Field(5, description="Both.")
-a: Annotated[int, Field(gt=0, description="First.")] = Field(5, description="Last.")
 a: Annotated[int, Field(gt=0, description="In Annotated.")] = 5
-a: Annotated[int, Field(default=3)]
-a: Annotated[int, Field(default=3, ge=1)] = 7
+a: Annotated[int, Field(gt=0, description="First.")] = Field(5, description="Last.")
+a: Annotated[int, Field(default=3)], b: Annotated[int, Field(default=3, ge=1)] = 7
 a: Annotated[list[int], Field(default_factory=list)]
-a: Annotated[str, Field(alias="from")]
-a: str = Field(alias="page-size")
+a: Annotated[str, Field(alias="from")], b: str = Field(alias="page-size")
 a: str = Field("x", validation_alias="b", serialization_alias="c")
 a: int = pydantic.Field(2, strict=True, frozen=True, repr=False)
 a: Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 a: Annotated[list[int], Len(1, 3)]
-a: Annotated[int, Interval(ge=1, lt=5)]
-a: Annotated[int, Ge(2), annotated_types.Le(8)]
-a: Annotated[int, BeforeValidator(int)] = 1
-a: Annotated[str, AfterValidator(str.strip)]
-a: constr(min_length=1, max_length=4)
-a: conint(gt=1, le=5) = 3
-a: conlist(int, min_length=1)
-a: Code, b: UserId
-a: Name
-a: list[Name] = Field(min_length=1)
+a: Annotated[int, Interval(ge=1, lt=5)], b: Annotated[int, Ge(2), annotated_types.Le(8)]
+a: Annotated[str, AfterValidator(str.strip)], b: Annotated[int, BeforeValidator(int)] = 1
+a: constr(min_length=1, max_length=4), b: conlist(int, min_length=1), c: conint(gt=1, le=5) = 3
+a: Code, b: UserId, c: Name, d: list[Name] = Field(min_length=1)
 a: Color
-a: Color = Color.BLUE
 a: Point
 a: list[Point]
 a: Order
@@ -180,13 +164,8 @@ a: Order = Field(description="My order.")
 a: Line
 a: Line | None = None
 a: list[Line] = Field(..., min_length=1)
-a: Closed
-a: Open
-a: Inherited
-a: Keyword
-a: Old
-a: Camel
-a: Pascal
+a: Closed, b: Open, c: Inherited, d: Keyword, e: Old
+a: Camel, b: Pascal
 a: Node
 a: Optional[Node] = Field(None, description="The root.")
 a: Node, b: list[Node]
@@ -196,37 +175,25 @@ a: Pet
 a: Union[Cat, Dog] = Field(discriminator="kind")
 a: Union[Cat, Dog] = Field(..., discriminator="kind", description="A pet.")
 a: list[Pet]
-a: Page[int]
-a: Page[Line]
+a: Page[int], b: Page[Line]
 a: Page[Page[str]]
 a: Page
-a: Pair[str, int]
-a: Numbers
+a: Pair[str, int], b: Numbers, c: Box[int], d: Town, e: Frozen
 a: Sub[str]
-a: Box[int]
-a: Town
-a: Frozen
 a: Sum
 a: Expression
-a: int = Field(default=..., ge=1)
 a: "Optional[Node]" = None
-a: Annotated[list["Node"], Field(min_length=1)]
+a: Annotated[list["Node"], Field(min_length=1)], b: int = Field(default=..., ge=1)
 a: Sub[Sub[Color]]
-a: Optional[constr(min_length=2)] = None
+a: Optional[constr(min_length=2)] = None, b: int = Field(3, gt=None)
 a: Annotated[Optional[int], Field(description="d")] = Field(None, ge=3)
-a: int = Field(3, gt=None)
 a: Tree
 a: Literal["x", "y"] = Field("x", description="Which.")
-a: Union[int, str] = Field(1)
-a: bool = Field(False)
-a: dict[str, Line] = Field(default_factory=dict)
-a: tuple[int, str] = Field((1, "x"))
+a: Union[int, str] = Field(1), b: bool = Field(False)
+a: dict[str, Line] = Field(default_factory=dict), b: tuple[int, str] = Field((1, "x"))
 a: Any = Field(None, description="Anything.")
-a: StrictInt = 3
-a: StrictStr | None = None
-a: StrictBool = False, b: StrictFloat = 0.5
-a: list[StrictInt] = Field(..., min_length=1)
-a: PositiveInt = 5
+a: list[StrictInt] = Field(..., min_length=1), b: StrictInt = 3, c: StrictStr | None = None
+a: StrictBool = False, b: StrictFloat = 0.5, c: PositiveInt = 5
 a: NegativeInt = -2, b: NonPositiveInt = 0
 a: Optional[NegativeFloat] = None, b: NonPositiveFloat = Field(-1.5)
 *, a: int = 5, b: str = Field(description="Required after a default.")
@@ -310,9 +277,8 @@ def normalize(schema: Any) -> Any:
 @pytest.mark.parametrize("signature", SIGNATURES.splitlines())
 def test_signature_schema_equals_pydantics_schema(signature: str) -> None:
     tool, expected = load(signature)
-    assert normalize(tool.parameters) == normalize(expected), json.dumps(
-        tool.parameters
-    )
+    schema = tool.parameters
+    assert normalize(schema) == normalize(expected), json.dumps(schema)
     assert jsonschema_rs.validator_for(tool.parameters)
 
 
@@ -341,33 +307,26 @@ def test_required_parameter_after_an_optional_one_is_rejected(first: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("docstring", "description"),
+    "docstring",
     [
-        ("\n    Args:\n        a: The number.\n    ", "The number."),
-        (
-            "Args:\n        a (int): The number.\n\n    Returns:\n        It.",
-            "The number.",
-        ),
-        (
-            "\n    Parameters\n    ----------\n    a : int\n        The number.\n",
-            "The number.",
-        ),
-        (":param a: The number.", "The number."),
-        ("Arguments:\n        a: The\n            number.", "The number."),
-        ("Returns:\n        It.\n\n    Args:\n        a: The number.", "The number."),
+        "\n    Args:\n        a: The number.\n    ",
+        "Args:\n        a (int): The number.\n\n    Returns:\n        It.",
+        "\n    Parameters\n    ----------\n    a : int\n        The number.\n",
+        ":param a: The number.",
+        "Arguments:\n        a: The\n            number.",
+        "Returns:\n        It.\n\n    Args:\n        a: The number.",
     ],
 )
-def test_docstring_needs_no_summary_line(docstring: str, description: str) -> None:
+def test_docstring_needs_no_summary_line(docstring: str) -> None:
     tool = read("a: int", f'    """{docstring}"""\n')
-    assert tool.parameters["properties"]["a"]["description"] == description
+    assert tool.parameters["properties"]["a"]["description"] == "The number."
     assert tool.docstring.text == ""
 
 
 def test_field_description_overrides_docstring_and_class() -> None:
     body = '    """Text.\n\n    Args:\n        a: Docstring.\n        b: Docstring.\n    """\n'
-    tool = read(
-        "a: Closed, b: Order = Field(description='Field.'), c: Order = None", body
-    )
+    signature = "a: Closed, b: Order = Field(description='Field.'), c: Order = None"
+    tool = read(signature, body)
     texts = [p["description"] for p in tool.parameters["properties"].values()]
     assert texts == ["Docstring.", "Field.", "An order of a customer."]
 
