@@ -77,14 +77,10 @@ def test_import_keeps_deny_entry_of_absent_tool(clients: str, tmp_path: Path) ->
     ],
 )
 def test_import_keeps_exclusion_of_absent_tool(entry: str, tmp_path: Path) -> None:
-    import_list(tmp_path, [make_tool("a_b"), *OTHERS])
+    all_tools = [make_tool("a_b"), *OTHERS]
+    import_list(tmp_path, all_tools)
     append_text(tmp_path, TOOLSET, f"exclusions:\n  {entry}\n")
-    for tools in (
-        OTHERS,
-        [make_tool("a_b"), *OTHERS],
-        OTHERS,
-        [make_tool("a_b"), *OTHERS],
-    ):
+    for tools in (OTHERS, all_tools, OTHERS, all_tools):
         import_list(tmp_path, tools)
         assert "a_b" in load_toolset(tmp_path).list_excluded_tools("snapshots")
 
@@ -107,24 +103,22 @@ WHEN = "confirm: {message: Pay?, when: %s}\n"
 REQUIRED_AMOUNT = "{properties: {amount: {minimum: 100}}, required: [amount]}"
 
 
+AMOUNT_CHANGES: Mapping[str, Any] = {
+    "default": {"default": 500},
+    "string": {"type": "string"},
+    "null": {"type": ["number", "null"]},
+    "enum": {"enum": [1, 2]},
+    "description": {"description": "Sum in euros."},
+}
+
+
 def make_pay_tool(change: str = "", **members: Any) -> Tool:
     """Return a payment tool after one change of its parameters."""
     schema: dict[str, Any] = copy.deepcopy(PAY_SCHEMA)
-    amount = schema["properties"]["amount"]
-    if change == "optional":
+    schema["properties"]["amount"] |= AMOUNT_CHANGES.get(change, {})
+    if change in ("optional", "default"):
         schema["required"] = []
-    elif change == "default":
-        amount["default"] = 500
-        schema["required"] = []
-    elif change == "string":
-        amount["type"] = "string"
-    elif change == "null":
-        amount["type"] = ["number", "null"]
-    elif change == "enum":
-        amount["enum"] = [1, 2]
-    elif change == "description":
-        amount["description"] = "Sum in euros."
-    elif change == "other":
+    if change == "other":
         schema["properties"]["note"] = {"type": "string"}
     return {"name": "pay", "description": "Pay.", "inputSchema": schema, **members}
 
@@ -149,23 +143,19 @@ def test_import_refuses_schema_changes_that_weaken_a_confirm_condition(
     import_list(tmp_path, [make_pay_tool(), *OTHERS])
     append_text(tmp_path, "specs/things/pay.yaml", WHEN % condition)
     before = (tmp_path / "specs/things/pay.yaml").read_bytes()
-    output = import_list(tmp_path, [make_pay_tool(change), *OTHERS], code=1)
+    changed = [make_pay_tool(change), *OTHERS]
+    output = import_list(tmp_path, changed, code=1)
     assert "not changed: `pay`: parameters that decide `confirm.when` change" in output
     assert "  help: review the new values, then use `--force` to apply them\n" in output
     assert (tmp_path / "specs/things/pay.yaml").read_bytes() == before
-    report = import_list(
-        tmp_path, [make_pay_tool(change), *OTHERS], "--format", "json", code=1
-    )
+    report = import_list(tmp_path, changed, "--format", "json", code=1)
     assert [*json.loads(report)["refused"]] == ["pay"]
     if change == "default":
         # A rule reports the spec as an error, even with `--force`.
         return
-    output = import_list(tmp_path, [make_pay_tool(change), *OTHERS], "--force")
+    output = import_list(tmp_path, changed, "--force")
     assert "note: `pay`: parameters that decide `confirm.when` change" in output
-    assert (
-        load_tools(tmp_path)["pay"]["inputSchema"]
-        == make_pay_tool(change)["inputSchema"]
-    )
+    assert load_tools(tmp_path)["pay"]["inputSchema"] == changed[0]["inputSchema"]
 
 
 @pytest.mark.parametrize("change", ["", "description", "other"])
@@ -193,15 +183,13 @@ def test_import_applies_schema_changes_that_do_not_weaken_a_confirm_condition(
 def test_import_refuses_annotations_that_let_clients_skip_confirm(
     annotations: Mapping[str, Any], confirm: str, tmp_path: Path
 ) -> None:
-    import_list(
-        tmp_path, [make_pay_tool(annotations={"destructiveHint": True}), *OTHERS]
-    )
+    hint = {"destructiveHint": True}
+    import_list(tmp_path, [make_pay_tool(annotations=hint), *OTHERS])
     append_text(tmp_path, "specs/things/pay.yaml", confirm)
-    output = import_list(
-        tmp_path, [make_pay_tool(annotations=annotations), *OTHERS], code=1
-    )
+    changed = [make_pay_tool(annotations=annotations), *OTHERS]
+    output = import_list(tmp_path, changed, code=1)
     assert "so that clients may skip its `confirm`" in output
-    assert load_tools(tmp_path)["pay"]["annotations"] == {"destructiveHint": True}
+    assert load_tools(tmp_path)["pay"]["annotations"] == hint
 
 
 @pytest.mark.parametrize("value", [False, None, 0, "no", []])
@@ -257,16 +245,13 @@ CALLS = [{"amount": value} for value in (1, 99, 100, 1e6, "100", None, True, [10
 ]
 
 
-def _list_confirmations(toolset: Toolset) -> dict[int, bool] | None:
+def _list_confirmations(toolset: Toolset) -> list[bool] | None:
     """Return whether each call is confirmed, with defaults; None if `pay` is absent."""
     spec = next((tool for tool in toolset.tools if tool.name == "pay"), None)
     if spec is None:
         return None
     assert spec.confirm is not None
-    return {
-        number: is_confirmation_needed(spec.confirm, {}, call)
-        for number, call in enumerate(CALLS)
-    }
+    return [is_confirmation_needed(spec.confirm, {}, call) for call in CALLS]
 
 
 def _draw_list(rng: random.Random) -> Sequence[Tool]:

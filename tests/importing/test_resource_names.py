@@ -44,11 +44,6 @@ def import_resources(
     return plan
 
 
-def run_python(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *arguments]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True)
-
-
 def read_names(root: Path) -> dict[str, str]:
     """Return the identifier of each imported resource by its URI."""
     return {str(spec.uri): spec.name for spec in load_toolset(root).mcp_resources}
@@ -91,18 +86,12 @@ def test_identifier_is_derived_and_the_listed_name_is_kept(
 
 @pytest.mark.parametrize("text", ["a\x1bb", "a\u202eb", "a\0b", "a\ud800b"])
 def test_forbidden_character_is_rejected_as_in_title(text: str, tmp_path: Path) -> None:
-    reasons = []
-    for folder, entry in (
-        ("name", {"name": text}),
-        ("title", {"name": "x", "title": text}),
-    ):
-        root = tmp_path / folder
-        root.mkdir()
-        plan = import_resources(root, entries=[{"uri": "a://0", **entry}])
-        [reason] = plan.rejected_tools
-        assert reason.isprintable()
-        reasons.append(reason.replace("listed_name", "title"))
-    assert reasons[0] == reasons[1]
+    [name_reason], [title_reason] = (
+        import_resources(tmp_path, entries=[{"uri": "a://0", **entry}]).rejected_tools
+        for entry in ({"name": text}, {"name": "x", "title": text})
+    )
+    assert name_reason.isprintable()
+    assert name_reason.replace("listed_name", "title") == title_reason
 
 
 def test_check_reports_invisible_characters_as_in_titles(tmp_path: Path) -> None:
@@ -171,20 +160,17 @@ def test_second_import_finds_a_moved_resource_by_its_name(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_generated_server_lists_free_text_names_verbatim(tmp_path: Path) -> None:
     """`verify`, the generated tests and a client in both eras find the names."""
-    template: dict[str, Any] = {
-        "uriTemplate": "a://{id}/text",
-        "name": "Dynamic Text Resource",
-    }
+    title, policy = "Dynamic Text Resource", 'Die Richtlinie: „neu“ / \\ "alt"'
     lists: dict[str, Any] = {
         "tools": [TOOL],
         "resources": [
-            {"uri": "a://policy", "name": 'Die Richtlinie: „neu“ / \\ "alt"'},
-            {"uri": "a://policy/2", "name": 'Die Richtlinie: „neu“ / \\ "alt"'},
+            {"uri": "a://policy", "name": policy},
+            {"uri": "a://policy/2", "name": policy},
             {"uri": "a://plain", "name": "plain"},
         ],
         "resourceTemplates": [
-            {**template, "mimeType": "text/plain"},
-            {"uriTemplate": "a://{id}/blob", "name": "Dynamic Text Resource"},
+            {"uriTemplate": "a://{id}/text", "name": title, "mimeType": "text/plain"},
+            {"uriTemplate": "a://{id}/blob", "name": title},
         ],
     }
     file = tmp_path / "listed.json"
@@ -193,27 +179,34 @@ def test_generated_server_lists_free_text_names_verbatim(tmp_path: Path) -> None
     run_import(tmp_path, "--mcp-stdio", command, "--toolset", "things")
     run_toolcast(tmp_path, "generate")
     assert "no change" in run_toolcast(tmp_path, "verify", "--mcp-stdio", command)
-    tests = run_python(
-        tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "generated"
-    )
+    program = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "generated",
+    ]
+    tests = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True)
     assert tests.returncode == 0, tests.stdout
 
     async def list_entries(mode: Any) -> dict[str, Any]:
+        arguments = ["-m", "generated.things.mcp_server"]
         server = StdioServerParameters(
-            command=sys.executable,
-            args=["-m", "generated.things.mcp_server"],
-            cwd=tmp_path,
+            command=sys.executable, args=arguments, cwd=tmp_path
         )
         async with Client(server, mode=mode) as client:
-            resources = await client.list_resources()
-            templates = await client.list_resource_templates()
-        entries: dict[str, Any] = {
-            "resources": resources.resources,
-            "resourceTemplates": templates.resource_templates,
-        }
+            results = (
+                await client.list_resources(),
+                await client.list_resource_templates(),
+            )
+        dumps = [r.model_dump(by_alias=True, exclude_unset=True) for r in results]
         return {
-            kind: [e.model_dump(by_alias=True, exclude_unset=True) for e in values]
-            for kind, values in entries.items()
+            kind: dump[kind]
+            for kind, dump in zip(
+                ("resources", "resourceTemplates"), dumps, strict=True
+            )
         }
 
     for mode in ("auto", "legacy"):

@@ -70,9 +70,7 @@ def dump_like_version_1() -> dict[str, Any]:
 def test_sdk_model_dump_is_imported_as_the_original_list(body: dict[str, Any]) -> None:
     source = parse_source(json.dumps(body).encode(), "list.json")
     assert source.formats == (MCP,)
-    assert [dict(sorted(tool.items())) for tool in source.listing.tools] == [
-        dict(sorted(tool.items())) for tool in PROTOCOL_TOOLS
-    ]
+    assert [*source.listing.tools] == PROTOCOL_TOOLS
     assert source.listing.prompts == (PROMPT,)
     assert source.listing.resource_templates == (TEMPLATE,)
 
