@@ -80,9 +80,7 @@ def shop(make_project: Callable[..., Project]) -> Iterator[Project]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(project.root))
         yield project
-    for name in [
-        n for n in sys.modules if n.split(".")[0] in ("shop_tools", "handlers")
-    ]:
+    for name in [n for n in sys.modules if n.startswith(("shop_tools", "handlers"))]:
         del sys.modules[name]
 
 

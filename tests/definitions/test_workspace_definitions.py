@@ -45,10 +45,8 @@ def shops(make_project: Callable[..., Project]) -> Project:
 
 def read_shared_definitions(project: Project, tool: str) -> dict[str, Any]:
     text = (project.root / f"generated/{tool}.json").read_text("utf-8")
-    definitions: dict[str, Any] = json.loads(text)["mcp"]["inputSchema"]["$defs"][
-        "shared"
-    ]
-    return definitions
+    schema = json.loads(text)["mcp"]["inputSchema"]
+    return dict(schema["$defs"]["shared"])
 
 
 def test_tools_in_two_toolsets_use_one_definitions_yaml(shops: Project) -> None:
@@ -88,9 +86,7 @@ def test_check_reports_a_finding_in_definitions_yaml_once(shops: Project) -> Non
     unused = "definitions.yaml:6:1: warning: schema/unused-definition: no tool uses the definition `fee`"
     for line in (twice, unused):
         assert output.count(line) == 1, output
-    text = (
-        "suppress: [{rule: schema/unused-definition, reason: For the next release.}]\n"
-    )
+    text = "suppress: [{rule: schema/unused-definition, reason: For the next one.}]\n"
     file = shops.root / "specs/other/toolset.yaml"
     file.write_text(file.read_text("utf-8") + text, "utf-8")
     output = shops.toolcast("check").stderr

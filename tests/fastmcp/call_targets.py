@@ -18,9 +18,7 @@ from generated.public.provider_lists import get_provider_tools_sync
 
 def read_value(result: Any) -> Any:
     """Return the JSON value of a result; some servers return it as a content block."""
-    [text] = (
-        [result] if isinstance(result, str) else [block["text"] for block in result]
-    )
+    [text] = [result] if isinstance(result, str) else [b["text"] for b in result]
     return json.loads(text)
 
 

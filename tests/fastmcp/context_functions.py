@@ -56,7 +56,6 @@ def register_both(server: Any, context: Any) -> None:
 
     @server.tool()
     async def logs(ctx: context.Context, text: str) -> str:
-        """Log on each level, and report progress."""
         await ctx.debug(f"debug {text}")
         await ctx.info(text)
         await ctx.warning("warning")
@@ -67,7 +66,6 @@ def register_both(server: Any, context: Any) -> None:
 
     @server.tool()
     async def asks(message: str, ctx: context.Context) -> str:
-        """Ask the user."""
         answer = await ctx.elicit(message, Answer)
         if answer.action == "accept":
             return f"{answer.data.sure} {answer.data.reason}"
@@ -75,7 +73,6 @@ def register_both(server: Any, context: Any) -> None:
 
     @server.tool()
     async def reads(ctx: context.Context, uri: str = "text://a") -> list[str]:
-        """Read a resource."""
         result = await ctx.read_resource(uri)
         contents = getattr(result, "contents", result)
         return [f"{content.mime_type} {content.content}" for content in contents]
@@ -94,7 +91,6 @@ def register_both(server: Any, context: Any) -> None:
 
     @server.tool()
     def shared(ctx: context.Context) -> str:
-        """Return the state that the lifespan opened."""
         state = ctx.request_context.lifespan_context
         return state["greeting"] if isinstance(state, dict) else state.greeting
 
@@ -105,43 +101,35 @@ def register_both(server: Any, context: Any) -> None:
 
     @server.tool()
     def picture() -> image:  # type: ignore[valid-type]
-        """Return an image."""
         return image(data=PNG, format="png")
 
     @server.tool()
     def pictures(count: int) -> list[Any]:
-        """Return images with text."""
         return ["before", *[image(data=PNG, format="jpeg")] * count]
 
     @server.tool()
     def sound() -> context.Audio:
-        """Return audio."""
         return context.Audio(data=PNG, format="wav")
 
     @server.tool()
     def refuses() -> str:
-        """Raise an error with a message for the caller."""
         raise context.ToolError("not today")
 
     @server.tool(name="another-name")
     @doubled
     def wrapped(value: int) -> int:
-        """Return a value from a wrapped function, under another name."""
         return value
 
     @server.resource("text://a", mime_type="text/x")
     def text_resource() -> str:
-        """Return text."""
         return "ä"
 
     @server.resource("data://a")
     def bytes_resource() -> bytes:
-        """Return bytes."""
         return PNG
 
     @server.resource("json://a", mime_type="application/json")
     def json_resource() -> dict[str, Any]:
-        """Return an object."""
         return {"a": [1]}
 
     @server.resource("squares://{number}")
@@ -152,7 +140,6 @@ def register_both(server: Any, context: Any) -> None:
 
     @server.prompt()
     def greeting(name: str) -> str:
-        """Return one message."""
         return f"Greet {name}."
 
     @server.prompt()
@@ -181,7 +168,6 @@ def register_fastmcp(server: Any) -> None:
 
     @server.tool
     def attached() -> File:
-        """Return a file."""
         return File(data=b"a,b", format="csv", name="table")
 
     @server.tool
@@ -191,7 +177,6 @@ def register_fastmcp(server: Any) -> None:
 
     @server.tool
     def failed() -> ToolResult:
-        """Return an error."""
         return ToolResult(content="an error", is_error=True)
 
     @server.tool
@@ -206,7 +191,6 @@ def register_fastmcp(server: Any) -> None:
 
     @server.tool(name="asks-scalar")
     async def asks_scalar(ctx: Context) -> str:
-        """Ask with FastMCP's short forms."""
         answer = await ctx.elicit("Which?", ["red", "blue"])
         return f"{answer.action} {getattr(answer, 'data', None)}"
 
@@ -222,7 +206,6 @@ def register_fastmcp(server: Any) -> None:
 
     @server.prompt
     def conversation(values: list[int]) -> list[Message]:
-        """Return messages with roles."""
         return [Message(f"sum {values}"), Message(str(sum(values)), role="assistant")]
 
 
@@ -242,7 +225,6 @@ def register_sdk(server: Any) -> None:
 
     @server.prompt()
     def conversation(values: str) -> list[Any]:
-        """Return messages with roles."""
         return [UserMessage(values), AssistantMessage("done")]
 
 

@@ -164,9 +164,7 @@ def test_check_knows_context_members(library: str, context: type[SdkContext]) ->
     missing = CONTEXT_MEMBERS[library] - methods
     assert methods <= CONTEXT_MEMBERS[library]
     source = inspect.getsource(context) + inspect.getsource(SdkContext)
-    assert [
-        n for n in missing if f"{n}=" not in source and f".{n} =" not in source
-    ] == []
+    assert not [n for n in missing if f"{n}=" not in source and f".{n} =" not in source]
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,8 @@ async def waiting(text: str, ctx: Context) -> str:
 """
 INNER = ({"text": "a"}, ["ctx"], "a inner")
 CALLS = {
-    **dict.fromkeys(
-        "optional union typing_optional required unannotated".split(), INNER
-    ),
-    **dict.fromkeys("quoted unknown waiting".split(), INNER),
+    **dict.fromkeys("optional union typing_optional required".split(), INNER),
+    **dict.fromkeys("unannotated quoted unknown waiting".split(), INNER),
     "external": ({"text": "a"}, ["db"], "a 1"),
     "converted": ({"text": "a", "kind": "a"}, ["ctx"], "a a inner"),
     "listed": ({"tags": ["a"]}, ["ctx"], "['a'] inner"),
@@ -99,9 +97,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project_.write("handlers/state.py", STATE)
     project_.write("shop/__init__.py", "")
     project_.write("shop/work.py", FUNCTIONS.replace('"Missing"', '"Context"', 1))
-    options = [
-        word for name in CALLS for word in ("--from-function", f"shop.work:{name}")
-    ]
+    options = [w for name in CALLS for w in ("--from-function", f"shop.work:{name}")]
     new = toolcast(project_.root, "new", *options)
     assert new.returncode == 0, new.stderr
     generated = toolcast(project_.root, "generate")

@@ -10,6 +10,7 @@ import pytest
 
 from tests.rules.layout import list_findings, write_example
 
+RULE = "handler/imported"
 MODULES = """\
 handler: handlers.work:run
 # toolset.yaml
@@ -281,7 +282,7 @@ def test_function_outside_the_package_is_rejected(code: str, tmp_path: Path) -> 
     sink = 'handlers: handlers\nledger: {sink: "handlers.work:run"}\n'
     example = MODULES.replace("handlers: handlers\n", sink)
     write_example(f"{example}# handlers/work.py\n{textwrap.dedent(code)}\n", tmp_path)
-    findings = [f for f in list_findings(tmp_path) if f.rule == "handler/imported"]
+    findings = [f for f in list_findings(tmp_path) if f.rule == RULE]
     assert {finding.location.file for finding in findings} == {
         "specs/example/note.yaml",
         "specs/example/toolset.yaml",
@@ -340,9 +341,7 @@ run = make()
 
 def test_message_names_the_imported_functions_origin(tmp_path: Path) -> None:
     list_rule_ids(tmp_path, "import subprocess as sp; run = sp.getoutput")
-    messages = [
-        f.message for f in list_findings(tmp_path) if f.rule == "handler/imported"
-    ]
+    messages = [f.message for f in list_findings(tmp_path) if f.rule == RULE]
     assert messages == [
         "`handlers.work:run` must be defined in `handlers`, but it is `sp`, which is the"
         " imported module `subprocess` (handlers/work.py:1)"

@@ -279,9 +279,7 @@ def test_conflict_between_list_items_of_import_sources_has_their_index() -> None
 def assert_conflict(first: Any, second: Any, location: str, kind: str) -> None:
     """Check the only conflict between two schemas, in both orders."""
     for pair in ((first, second), (second, first)):
-        sources = [
-            make_source(schema, name) for schema, name in zip(pair, "12", strict=True)
-        ]
+        sources = [make_source(schema, str(n)) for n, schema in enumerate(pair)]
         [conflict] = list_conflicts(sources)
         assert (conflict.location, conflict.kind) == (location, kind)
 

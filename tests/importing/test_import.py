@@ -103,9 +103,7 @@ def test_imported_list_is_reproduced_exactly(text: str, tmp_path: Path) -> None:
 def test_import_writes_readable_specs_and_settings(tmp_path: Path) -> None:
     """All written YAML files have exactly the expected content."""
     info = {"name": "clinic", "title": "The clinic", "version": "2.1.0"}
-    name = write_list(
-        tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind."
-    )
+    name = write_list(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Ask.")
     run_import(tmp_path, name, "--toolset", "things")
     assert read_yaml_files(tmp_path) == {
         "toolcast.yaml": (
@@ -113,7 +111,7 @@ def test_import_writes_readable_specs_and_settings(tmp_path: Path) -> None:
         ).encode(),
         "specs/things/toolset.yaml": (
             f"{SCHEMA_COMMENT}../schemas/toolcast.schema.json#/$defs/toolset\nname: things\ntitle: The clinic\n"
-            'version: "2.1.0"\ninstructions: Be kind.\ntargets:\n  mcp: {}\n  registry: {}\n  snapshots: {}\n'
+            'version: "2.1.0"\ninstructions: Ask.\ntargets:\n  mcp: {}\n  registry: {}\n  snapshots: {}\n'
         ).encode(),
         "specs/things/find-visits.yaml": SPEC.encode(),
     }
@@ -148,9 +146,7 @@ def test_second_import_changes_only_imported_fields(tmp_path: Path) -> None:
     """Comments, the order of fields and fields that no server lists stay."""
     run_import(tmp_path, write_list(tmp_path / "a.json", [TOOL]), "--toolset", "things")
     spec = tmp_path / "specs/things/find-visits.yaml"
-    edited = "# Ours: ask Ada.\n" + SPEC.replace(
-        "order: 1", "order: 1\ntimeout: 5  # slow"
-    )
+    edited = "# Ours.\n" + SPEC.replace("order: 1", "order: 1\ntimeout: 5  # slow")
     edited = edited.replace("title: Find", "summary: My own words.\ntitle: Find")
     spec.write_text(edited, "utf-8")
     changed = {**TOOL, "description": "Other words.", "icons": []}
@@ -165,7 +161,7 @@ def test_second_import_changes_only_imported_fields(tmp_path: Path) -> None:
     assert "changed: `find-visits`: description, icons, title" in output
     assert "1 new tool, 1 changed, 0 unchanged" in output
     text = spec.read_text("utf-8")
-    assert text.startswith("# Ours: ask Ada.\n") and "timeout: 5  # slow" in text
+    assert text.startswith("# Ours.\n") and "timeout: 5  # slow" in text
     assert "summary: My own words." in text
     assert list_tools(tmp_path) == [changed, other]
 

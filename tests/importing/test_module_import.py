@@ -104,9 +104,7 @@ def test_migration_docs_commands_generate_an_equal_server(tmp_path: Path) -> Non
     page = (Path(__file__).parents[2] / "docs/migrate-fastmcp.md").read_text("utf-8")
     assert len(page.split()) <= 500
     commands = [line for line in page.splitlines() if line.startswith("toolcast ")]
-    *outputs, verified = [
-        run_toolcast(tmp_path, *line.split()[1:]) for line in commands[:-1]
-    ]
+    *outputs, verified = (run_toolcast(tmp_path, *c.split()[1:]) for c in commands[:-1])
     assert len(outputs) == 3 and "0 errors" not in outputs[2]
     assert "3 contents: 3 equal, 0 with permitted differences, 0 different" in verified
     [call] = [line for line in page.splitlines() if line.startswith('{"tool"')]
@@ -227,10 +225,10 @@ def test_imports_of_untyped_packages_are_marked_for_mypy(tmp_path: Path) -> None
         ServerListing("", tools=tools),
         server,
     )
-    comment = "  # type: ignore[import-untyped, unused-ignore]"
+    note = "  # type: ignore[import-untyped, unused-ignore]"
     text = plan.files["handlers/shop.py"].decode()
     assert (
-        f"import own\nimport stubbed\nimport typed\nimport untyped{comment}\n" in text
+        f"import own\nimport stubbed\nimport typed\nimport untyped{note}\n" in text
     )
 
 

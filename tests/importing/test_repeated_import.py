@@ -348,9 +348,7 @@ def test_successive_imports_reproduce_each_random_tool_list(
         for tool in tools:
             name = tool["name"]
             if definitions.pop(name, None) != tool:
-                reasons = [
-                    r for r in plan.rejected_tools if r.startswith(f"`{name}`: ")
-                ]
+                reasons = [r for r in plan.rejected_tools if r.startswith(f"`{name}`:")]
                 assert reasons, name
         assert definitions.keys() == plan.retained_tools.keys(), step
         if step % 4 == 0:

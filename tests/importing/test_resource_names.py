@@ -205,7 +205,7 @@ def test_generated_server_lists_free_text_names_verbatim(tmp_path: Path) -> None
         return {
             kind: dump[kind]
             for kind, dump in zip(
-                ("resources", "resourceTemplates"), dumps, strict=True
+                ["resources", "resourceTemplates"], dumps, strict=True
             )
         }
 

@@ -42,10 +42,8 @@ def list_texts(texts_by_tool: dict[str, Sequence[str]], owner: Owner) -> Iterato
 
 def search(texts: Texts, phrases: Sequence[Phrase]) -> list[tuple[str, str]]:
     """Return the texts that contain a phrase, with the matched words, as the rules search."""
-    suspected = texts.find_candidates(phrase.candidate_pattern for phrase in phrases)
-    hits = (
-        (t.text, find_first_phrase(t.text, phrases)) for t in texts.locate(suspected)
-    )
+    found = texts.find_candidates(phrase.candidate_pattern for phrase in phrases)
+    hits = [(t.text, find_first_phrase(t.text, phrases)) for t in texts.locate(found)]
     return [(text, hit[1]) for text, hit in hits if hit]
 
 
@@ -68,9 +66,7 @@ def test_phrase_split_between_two_texts_is_not_matched(phrase: Phrase) -> None:
         ):
             expected = search_each(contents, [phrase])
             assert search(make_texts(contents), [phrase]) == expected
-            assert (
-                search(make_texts(*([text] for text in contents)), [phrase]) == expected
-            )
+            assert search(make_texts(*([t] for t in contents)), [phrase]) == expected
 
 
 SPANNING = [
@@ -96,10 +92,8 @@ SPANNING = [
 def test_combined_search_finds_phrase_next_to_partial_one(contents: list[str]) -> None:
     for order in (contents, contents[::-1]):
         for family in FAMILIES:
-            unique_texts = list(dict.fromkeys(order))
-            assert search(make_texts(unique_texts), family) == search_each(
-                unique_texts, family
-            )
+            texts = list(dict.fromkeys(order))
+            assert search(make_texts(texts), family) == search_each(texts, family)
 
 
 def test_combined_search_matches_random_phrase_parts_as_in_single_texts() -> None:
@@ -123,9 +117,8 @@ def test_combined_search_matches_random_phrase_parts_as_in_single_texts() -> Non
 
 def test_combined_search_match_across_texts_marks_each_text_as_candidate() -> None:
     contents = ["one <a", "two", "three> four", "five"]
-    assert make_texts(contents).find_candidates([re.compile(r"<[^<>]*>")]) == {
-        *contents[:3]
-    }
+    found = make_texts(contents).find_candidates([re.compile(r"<[^<>]*>")])
+    assert found == {*contents[:3]}
     assert make_texts(contents).find_candidates([re.compile("five")]) == {"five"}
     assert make_texts(["", "a", ""]).find_candidates([re.compile("a")]) >= {"a"}
 

@@ -10,6 +10,7 @@ import pytest
 from tests.rules.layout import list_findings, write_example
 from toolcast.findings import Severity
 
+EMPTY_WARNING = ("prompt/usage-empty", Severity.WARNING)
 SUMMARY = "List the workspaces that can be reached."
 EMPTY = [
     "-",
@@ -79,9 +80,7 @@ def test_prompt_guidance_text_without_content_is_reported(
     tmp_path: Path, field: str, text: str
 ) -> None:
     line = f"{field}: {json.dumps(text)}"
-    assert check_tool(tmp_path / "free", line) == [
-        ("prompt/usage-empty", Severity.WARNING)
-    ]
+    assert check_tool(tmp_path / "free", line) == [EMPTY_WARNING]
     assert check_tool(tmp_path / "required", line, "required") == [
         ("prompt/usage-empty", Severity.ERROR)
     ]
@@ -112,9 +111,7 @@ def test_tool_without_the_prompt_guidance_that_its_toolset_requires_is_an_error(
 
 def test_empty_when_to_use_next_to_guidance_is_a_warning(tmp_path: Path) -> None:
     lines = "when_to_use: '-'\nguidance: Ask before deleting."
-    assert check_tool(tmp_path, lines, "required") == [
-        ("prompt/usage-empty", Severity.WARNING)
-    ]
+    assert check_tool(tmp_path, lines, "required") == [EMPTY_WARNING]
     reason = "when_to_use: {text: null, reason: Its summary says when to use it.}"
     assert check_tool(tmp_path / "reason", reason, "required") == []
 

@@ -40,9 +40,7 @@ def list_messages(project: Project) -> list[str]:
 
 
 def test_scan_finds_retired_names_in_markdown_and_code(project: Project) -> None:
-    project.write(
-        "AGENTS.md", "# Tools\n\nCall `memory`, never drop_all. Good memory.\n"
-    )
+    project.write("AGENTS.md", "# Tools\n\nCall `memory`, never drop_all. My memory.\n")
     project.write("docs/deep/er.md", "Use search_memory.\n")
     project.write("docs/history.md", "search_memory was renamed.\n")
     project.write("docs/.hidden/a.md", "search_memory\n")

@@ -43,9 +43,7 @@ def test_exactly_the_listed_check_rules_cannot_be_suppressed() -> None:
     fixed = sorted(rule.id for rule in rules if not rule.can_be_suppressed)
     assert fixed == sorted(HOSTILE) == sorted(UNSUPPRESSABLE)
     for rule in rules:
-        assert {part.can_be_suppressed for part in rule.parts} == {
-            rule.can_be_suppressed
-        }
+        assert {p.can_be_suppressed for p in rule.parts} == {rule.can_be_suppressed}
         assert {part.page for part in rule.parts} == {rule.page}
 
 

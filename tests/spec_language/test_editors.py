@@ -108,9 +108,8 @@ class Editor:
             method = message.get("method")
             if method == "textDocument/publishDiagnostics":
                 params = message["params"]
-                self._diagnostics[params["uri"]] = [
-                    d["message"] for d in params["diagnostics"]
-                ]
+                messages = [d["message"] for d in params["diagnostics"]]
+                self._diagnostics[params["uri"]] = messages
             elif method is not None and "id" in message:
                 items = message.get("params", {}).get("items", ())
                 result = [SETTINGS.get(item.get("section"), {}) for item in items]

@@ -69,9 +69,7 @@ def test_wrong_annotation_is_reported(field: str, annotation: str, value: Any) -
     if value is None:
         del language["properties"][field][annotation]
 
-    messages = [
-        message.removeprefix("properties.") for message in check_annotations(language)
-    ]
+    messages = [m.removeprefix("properties.") for m in check_annotations(language)]
     assert any(message.startswith(field) for message in messages)
 
 
@@ -189,9 +187,7 @@ def test_readers_are_targets_or_rules() -> None:
     "kind", ["tool", "toolset", "mcp_resource", "mcp_prompt", "workspace"]
 )
 def test_every_field_declares_its_changes(kind: str) -> None:
-    with_changes = {
-        field.dotted_path for field in list_fields(kind) if "change" in field.node
-    }
+    with_changes = {f.dotted_path for f in list_fields(kind) if "change" in f.node}
     without_changes = [
         field.dotted_path
         for field in list_fields(kind)
