@@ -95,6 +95,14 @@ def work({parameters}): ...
 """
 
 
+def write_project(
+    root: Path, parameters: str, uses: str = "", dependencies: str = ""
+) -> None:
+    """Write a project with a handler of these parameters."""
+    values = {"uses": uses, "dependencies": dependencies, "parameters": parameters}
+    write_example(PROJECT.format(**values, shapes=SHAPES, module=MODULE), root)
+
+
 @pytest.mark.parametrize(("form", "is_mapping"), FORMS, ids=[f for f, _ in FORMS])
 @pytest.mark.parametrize("has_dependency", [False, True])
 def test_rules_and_runtime_recognize_the_same_handler_form(
@@ -112,14 +120,7 @@ def test_rules_and_runtime_recognize_the_same_handler_form(
         dependencies = (
             "lifespan: handlers.work:opened\ndependencies: {db: builtins:int}"
         )
-    source = PROJECT.format(
-        uses=uses,
-        dependencies=dependencies,
-        shapes=SHAPES,
-        module=MODULE,
-        parameters=parameters,
-    )
-    write_example(source, tmp_path)
+    write_project(tmp_path, parameters, uses, dependencies)
     findings = [
         finding
         for finding in list_findings(tmp_path)
@@ -156,12 +157,7 @@ def test_rules_and_runtime_recognize_the_same_handler_form(
 def test_wrong_parameter_name_is_reported_with_a_correction(
     signature: str, help_: str, tmp_path: Path
 ) -> None:
-    write_example(
-        PROJECT.format(
-            uses="", dependencies="", shapes=SHAPES, module=MODULE, parameters=signature
-        ),
-        tmp_path,
-    )
+    write_project(tmp_path, signature)
     helps: dict[str, str] = {}
     for finding in list_findings(tmp_path):
         if finding.rule.endswith("signature"):

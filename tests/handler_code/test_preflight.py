@@ -122,10 +122,7 @@ def test_handlers_are_not_imported_if_outputs_are_outdated(make_project: Make) -
 
 WRONG_SIGNATURES = {
     "decorated": ("@kept\ndef work(text: str): ...\n", "no parameter `words`"),
-    "cached": (
-        "@functools.lru_cache\ndef work(text: str): ...\n",
-        "no parameter `words`",
-    ),
+    "cached": ("@functools.cache\ndef work(text): ...\n", "no parameter `words`"),
     "by factory": ("@named(3)\ndef work(wrods: str): ...\n", "no parameter `words`"),
     "instance": ("work = Caller()\n", "no parameter `words`"),
     "method": ("work = Caller().speak\n", "no parameter `words`"),
