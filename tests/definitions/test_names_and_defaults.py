@@ -25,12 +25,9 @@ from toolcast_runtime.core.safe_file import load_secret, read_regular_file
 TOOL = Tool("a", "", "", {"inputSchema": {}})
 
 
-def test_source_does_not_affect_tool_equality_and_representation() -> None:
+def test_tool_source_affects_no_comparison_and_always_is_false_by_default() -> None:
     assert replace(TOOL, source="{}") == TOOL
     assert "source" not in repr(TOOL)
-
-
-def test_tool_search_does_not_always_list_a_tool_by_default() -> None:
     assert not TOOL.always
 
 

@@ -145,12 +145,9 @@ def test_adapt_raises_for_a_function_that_the_fastmcp_server_does_not_have(
         adapt(target, name)
 
 
-def test_a_recorder_reports_other_members() -> None:
+def test_recorder_and_adapt_lifespan_report_missing_members() -> None:
     with pytest.raises(AttributeError, match="a Recorder has no `run`; help:"):
         Recorder(lambda server: server.run())
-
-
-def test_adapt_lifespan_reports_a_server_without_one() -> None:
     with pytest.raises(TypeError, match="MCPServer has no lifespan"):
         adapt_lifespan(MCPServer("x"))
 

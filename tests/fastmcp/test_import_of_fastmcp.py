@@ -1,9 +1,11 @@
-"""A FastMCP server is imported by one command, and the generated server equals it."""
+"""Servers of FastMCP, imported by one command or adapted: Toolcast gives equal answers."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,18 @@ def test_fastmcp_server_is_imported_and_equal(
     assert "0 new tools, 0 changed, 6 unchanged" in run_toolcast(
         tmp_path, "import", *source, "--toolset", "shop"
     )
+
+
+@pytest.mark.parametrize("library", ["fastmcp", "mcp"])
+def test_functions_give_the_same_answers_as_their_own_server(library: str) -> None:
+    """Tools, resources, prompts, Context, log messages, questions; both eras."""
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "runtime")])
+    ended = subprocess.run(
+        [python(), "-W", "ignore", "-m", "tests.fastmcp.oracle", library],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.stdout == "no differences\n", ended.stdout + ended.stderr[-2000:]

@@ -171,7 +171,6 @@ def _(a): ...
             "shop.refused:star",
             "shop/refused.py:4: `*texts` accepts arguments without names",
         ),
-        ("shop.refused:placed", "shop/refused.py:5: `a` is positional-only"),
         (
             "shop.refused:unknown",
             "the type of `other` has no JSON Schema: `Till` is not a dataclass",

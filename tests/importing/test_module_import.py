@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import replace
@@ -227,9 +226,7 @@ def test_imports_of_untyped_packages_are_marked_for_mypy(tmp_path: Path) -> None
     )
     note = "  # type: ignore[import-untyped, unused-ignore]"
     text = plan.files["handlers/shop.py"].decode()
-    assert (
-        f"import own\nimport stubbed\nimport typed\nimport untyped{note}\n" in text
-    )
+    assert f"import own\nimport stubbed\nimport typed\nimport untyped{note}\n" in text
 
 
 @pytest.mark.parametrize(
@@ -490,13 +487,15 @@ def test_unsupported_library_gets_stub_handlers(tmp_path: Path) -> None:
     assert text.count("FastMCP 3.4.11 needs mcp 1") == 1
 
 
-def test_import_with_a_missing_interpreter_is_an_error(tmp_path: Path) -> None:
-    arguments = ("--interpreter", os.path.join("missing", "python"))
-    output = import_server(tmp_path, "plain_shop.server", *arguments, code=2)
-    assert "missing/python: No such file" in output
-
-
-def test_import_python_is_not_combined_with_other_sources(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("--interpreter=missing/python", "missing/python: No such file"),
+        ("tools.json", "--python is combined with other sources"),
+    ],
+)
+def test_import_python_with_a_wrong_argument_is_an_error(
+    argument: str, message: str, tmp_path: Path
+) -> None:
     (tmp_path / "tools.json").write_text("[]", "utf-8")
-    output = import_server(tmp_path, "plain_shop.server", "tools.json", code=2)
-    assert "--python is combined with other sources" in output
+    assert message in import_server(tmp_path, "plain_shop.server", argument, code=2)

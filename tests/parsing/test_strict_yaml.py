@@ -16,6 +16,7 @@ from tests.properties import limit_examples
 from toolcast.parsing.tree import Span
 from toolcast.parsing.yaml_reader import (
     MAX_BYTES,
+    MAX_LARGE_NUMBERS,
     ScalarError,
     parse_plain_scalar,
     read_yaml,
@@ -281,3 +282,21 @@ def test_positions_after_a_duplicate_key_are_correct() -> None:
     assert finding.location.line == 2
     assert "first defined on line 1" in finding.message
     assert document.source.span(("e",)) == Span(3, 4, 8)
+
+
+def list_rule_ids(text: str) -> list[str]:
+    document, findings = read_yaml("a.yaml", text.encode())
+    assert (document is None) == bool(findings)
+    return [finding.rule for finding in findings]
+
+
+@pytest.mark.parametrize("keyword", ["required", "enum", "type", "default", "examples"])
+def test_large_numbers_above_the_limit_are_rejected(keyword: str) -> None:
+    numbers = ", ".join(str(10**20 + n) for n in range(MAX_LARGE_NUMBERS + 1))
+    assert list_rule_ids(f"{keyword}: [{numbers}]") == ["yaml/too-large"]
+
+
+def test_large_numbers_up_to_the_maximum_are_accepted() -> None:
+    large = ", ".join(str(10**20 + n) for n in range(MAX_LARGE_NUMBERS))
+    small = ", ".join(map(str, range(10_000)))
+    assert list_rule_ids(f"enum: [{large}, {small}]") == []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.module_graph import DISTRIBUTIONS
+from tests.module_graph import DISTRIBUTIONS, ROOT
 from tests.test_structure import assert_none
 from toolcast.diff.comparison import load_change_rules
 from toolcast.model.binding import MAX_COPIED_VALUES
@@ -18,6 +20,7 @@ from toolcast.parsing.yaml_reader import (
     MAX_LARGE_NUMBERS,
     MAX_NODES,
 )
+from toolcast.rules.name import PROTECTED_MODULES
 from toolcast.rules.rule import Rule
 from toolcast.rules.rule_docs import PageError, load_page
 from toolcast.rules.table import FAMILIES, list_built_in_rules
@@ -91,3 +94,19 @@ def test_every_rule_id_that_the_source_code_mentions_exists() -> None:
         for id_ in pattern.findall(file.read_text(encoding="utf-8"))
         if id_ not in known
     )
+
+
+def test_modules_imported_by_runtime_and_generated_code_are_protected_names() -> None:
+    """A project's package must not have the name of a module that they import."""
+    imported = set[str]()
+    for folder in ("runtime/toolcast_runtime", "generated"):
+        for file in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                if isinstance(node, ast.Import):
+                    imported |= {alias.name.partition(".")[0] for alias in node.names}
+                elif (
+                    isinstance(node, ast.ImportFrom) and node.module and not node.level
+                ):
+                    imported.add(node.module.partition(".")[0])
+    own = {"generated", "examples", "toolcast_letta", "letta_client"}
+    assert imported - sys.stdlib_module_names - own <= PROTECTED_MODULES
