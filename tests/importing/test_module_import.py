@@ -169,30 +169,21 @@ def test_verify_python_compares_resource_and_prompt_contents(
 def test_import_python_uses_module_functions_as_handlers_without_adapters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The module may print and use the environment variables of the command."""
-    shutil.copytree(SERVERS / "plain_shop", tmp_path / "plain_shop")
-    with (tmp_path / "plain_shop/server.py").open("a", encoding="utf-8") as file:
+    """The module may print, use the command's environment, and be in a folder `src`."""
+    shutil.copytree(SERVERS / "plain_shop", tmp_path / "src/plain_shop")
+    with (tmp_path / "src/plain_shop/server.py").open("a", encoding="utf-8") as file:
         file.write("\nimport os\nprint(os.environ['SHOP_NAME'])\n")
     monkeypatch.setenv("SHOP_NAME", "Plain")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "src"))
     import_server(tmp_path, "plain_shop.server")
     assert read_handlers(tmp_path) == {
         "add": "plain_shop.server:add",
         "policy": "plain_shop.server:policy",
     }
     assert not (tmp_path / "handlers").exists()
+    assert 'sources: [".", src]' in (tmp_path / "toolcast.yaml").read_text("utf-8")
     assert run_toolcast(tmp_path, "generate")
     run_toolcast(tmp_path, "check")
-
-
-def test_import_python_adds_its_source_folder_to_a_workspace(tmp_path: Path) -> None:
-    shutil.copytree(SERVERS / "plain_shop", tmp_path / "src/plain_shop")
-    tool = {"name": "add", "inputSchema": {"type": "object"}}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(tmp_path / "src")
-        listing = ServerListing("plain_shop.server", tools=(tool,))
-        import_module(tmp_path, "plain_shop.server", listing)
-    assert 'sources: [".", src]' in (tmp_path / "toolcast.yaml").read_text("utf-8")
-    assert read_handlers(tmp_path) == {"add": "plain_shop.server:add"}
 
 
 def test_imports_of_untyped_packages_are_marked_for_mypy(tmp_path: Path) -> None:
@@ -217,13 +208,8 @@ def test_imports_of_untyped_packages_are_marked_for_mypy(tmp_path: Path) -> None
     server = describe_module("shop", *folders)
     assert server.untyped_modules == ["shop", "untyped"]
     tools = tuple({"name": name, "inputSchema": {}} for name in modules)
-    plan = plan_handlers(
-        Workspace(str(tmp_path), (), ()),
-        None,
-        "shop",
-        ServerListing("", tools=tools),
-        server,
-    )
+    empty, listing = Workspace(str(tmp_path), (), ()), ServerListing("", tools=tools)
+    plan = plan_handlers(empty, None, "shop", listing, server)
     note = "  # type: ignore[import-untyped, unused-ignore]"
     text = plan.files["handlers/shop.py"].decode()
     assert f"import own\nimport stubbed\nimport typed\nimport untyped{note}\n" in text

@@ -17,10 +17,3 @@ def add(a: int, b: int = 2) -> int:
 def policy() -> str:
     """Return the policy."""
     return "policy"
-
-
-def make_server() -> MCPServer:
-    """Return a new server."""
-    server = MCPServer("Made", version="2")
-    server.add_tool(add)
-    return server
