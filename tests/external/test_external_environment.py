@@ -10,25 +10,19 @@ import pytest
 from tests.external.conftest import Open, call_tool, odd_server
 
 
-async def test_external_server_environment_secret_is_hidden_in_results_and_logs(
+async def test_external_server_gets_only_declared_variables_and_their_values_are_hidden(
     open_tools: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is hidden in `repr` texts, too."""
+    """They are hidden in results, logs and `repr` texts."""
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("ODD_TOKEN", "hunter2-hunter2")
+    monkeypatch.setenv("UNDECLARED_TOKEN", "another-secret")
     server = odd_server("well", env={"TOKEN": "Key ${ODD_TOKEN}"})
     tools = open_tools(server)
     response = await call_tool(tools, "secret")
-    assert "Key [hidden]" in response.result
+    assert "Key [hidden]" in response.result and "PATH" in response.result
+    assert "UNDECLARED" not in response.result
     assert "hunter2" not in f"{response}{caplog.text}{server!r}{tools!r}"
-
-
-async def test_external_server_does_not_inherit_undeclared_environment_variables(
-    open_tools: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("UNDECLARED_TOKEN", "hunter2-hunter2")
-    response = await call_tool(open_tools(odd_server("well")), "secret")
-    assert "PATH" in response.result and "UNDECLARED" not in response.result
 
 
 async def test_unset_external_server_variable_is_logged_and_server_tools_omitted(

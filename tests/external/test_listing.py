@@ -136,6 +136,10 @@ def test_allow_deny_and_max_tools_limit_the_selected_external_tools() -> None:
     assert select_tools(server, [], frozenset()).omissions[-1] == (
         "the server lists nothing; help: change `tools` or `allow`"
     )
+    many = [entry(f"n{number}") for number in range(251)]
+    assert select_tools(ExternalServer("far"), many, frozenset()).omissions == (
+        "1 tools exceed `max_tools`, which is 250",
+    )
 
 
 def test_external_tool_has_a_summary_and_its_servers_timeout() -> None:

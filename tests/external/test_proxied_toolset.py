@@ -127,8 +127,7 @@ def test_proxied_toolset_passes_on_results_progress_errors_and_cancellation(
             {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}
         )
         wait_until(
-            lambda: read_calls(project)[-1] == "called off",
-            lambda: read_calls(project),
+            lambda: read_calls(project)[-1] == "called off", lambda: read_calls(project)
         )
 
 

@@ -222,9 +222,7 @@ def test_generated_mcp_server_passes_the_skills_extension_conformance_scenarios(
     assert [check["status"] for check in relevant] == expected
 
 
-def test_every_scored_mcp_conformance_suite_scenario_is_run(
-    node: NodeTools,
-) -> None:
+def test_every_scored_mcp_conformance_suite_scenario_is_run(node: NodeTools) -> None:
     """Scenarios that the conformance suite scores are all in this module's tables."""
     suite = Path(node.conformance[1]).parents[1]
     text = (suite / "requirements" / f"{MODERN}.yaml").read_text(encoding="utf-8")

@@ -159,9 +159,7 @@ def test_mcp_call_is_a_tool_error_if_the_parameters_schema_cannot_be_compiled(
     assert "cannot be checked" in get_error_text(call(tool, {"a": "A"}))
 
 
-def test_mcp_tool_call_without_a_loadable_handler_is_a_tool_error(
-    call: Call,
-) -> None:
+def test_mcp_tool_call_without_a_loadable_handler_is_a_tool_error(call: Call) -> None:
     """A spec without a handler and a handler that cannot be imported differ."""
     assert "not implemented" in get_error_text(call("unwritten", {}))
     for tool in ("gone", "absent_module"):

@@ -62,9 +62,7 @@ def test_text_printed_by_a_handler_does_not_reach_the_mcp_client(
     assert not any(b"printed" in line or b"forged" in line for line in server.lines)
 
 
-def test_handler_stdin_in_an_mcp_stdio_server_is_empty(
-    server: StdioServer,
-) -> None:
+def test_handler_stdin_in_an_mcp_stdio_server_is_empty(server: StdioServer) -> None:
     """Handlers that read stdin do not receive the client's requests."""
     assert server.call("read_stdin")["result"]["content"][0]["text"] == ""
 
@@ -150,9 +148,7 @@ def test_mcp_tools_list_answer_does_not_depend_on_the_python_hash_seed(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_mcp_server_client_can_list_and_call_only_its_allowed_tools(
-    era: str,
-) -> None:
+def test_mcp_server_client_can_list_and_call_only_its_allowed_tools(era: str) -> None:
     """Calls to denied and to unknown tools have the same error."""
     with stdio_server(
         ROOT, "generated.kirishima", "--client", "external", era=era

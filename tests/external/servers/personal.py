@@ -1,6 +1,6 @@
-"""An MCP server with a calendar, contacts, a mailbox and lists, stored in SQLite.
+"""An MCP server with a calendar, contacts, a mailbox and lists, stored in memory.
 
-    python personal.py [--http PORT [--sessions]] [--database FILE] [--token TOKEN] [--growing FILE]
+    python personal.py [--http PORT [--sessions]] [--token TOKEN] [--growing FILE]
 
 Over stdio, or over Streamable HTTP at /mcp; requests without the token are refused. With
 --sessions it has no `server/discover`, so that clients use the handshake and a session. When
@@ -44,8 +44,8 @@ def entries(kinds: list[str]) -> Row:
     return {"type": "array", "items": inner}
 
 
-def actions(*names: str) -> Row:
-    return {"type": "string", "enum": list(names), "description": "What to do."}
+def actions(names: str) -> Row:
+    return {"type": "string", "enum": names.split(), "description": "What to do."}
 
 
 TOOLS: dict[str, tuple[str, Row]] = {
@@ -56,11 +56,7 @@ TOOLS: dict[str, tuple[str, Row]] = {
         schema(
             {
                 "action": actions(
-                    "create_event",
-                    "search_events",
-                    "get_upcoming",
-                    "delete_event",
-                    "list_events",
+                    "create_event search_events get_upcoming delete_event list_events"
                 ),
                 "summary": string("The event's title."),
                 "start_datetime": string("When it begins, ISO 8601."),
@@ -92,12 +88,7 @@ TOOLS: dict[str, tuple[str, Row]] = {
         schema(
             {
                 "action": actions(
-                    "get_contact",
-                    "list_contacts",
-                    "search_contacts",
-                    "create_contact",
-                    "update_contact",
-                    "delete_contact",
+                    "get_contact list_contacts search_contacts create_contact update_contact delete_contact"
                 ),
                 "email": string("A mail address of the person."),
                 "query": string("Part of a name, number or address."),
@@ -126,10 +117,7 @@ TOOLS: dict[str, tuple[str, Row]] = {
                 "from_email": string("The sender's address."),
                 "cc": string("Who gets a copy."),
             },
-            "action",
-            "to",
-            "subject",
-            "content",
+            *("action", "to", "subject", "content"),
         ),
     ),
     "lists": (
@@ -139,12 +127,7 @@ TOOLS: dict[str, tuple[str, Row]] = {
         schema(
             {
                 "action": actions(
-                    "list_lists",
-                    "create_list",
-                    "delete_list",
-                    "list_items",
-                    "add_item",
-                    "remove_item",
+                    "list_lists create_list delete_list list_items add_item remove_item"
                 ),
                 "list_id": string("The list."),
                 "item_id": string("The item, for remove_item."),
@@ -159,8 +142,8 @@ TOOLS: dict[str, tuple[str, Row]] = {
 class Store:
     """A table of JSON documents, by kind."""
 
-    def __init__(self, file: str) -> None:
-        self._database = sqlite3.connect(file, check_same_thread=False)
+    def __init__(self) -> None:
+        self._database = sqlite3.connect(":memory:", check_same_thread=False)
         self._database.execute(
             "CREATE TABLE IF NOT EXISTS thing (id TEXT PRIMARY KEY, kind TEXT, body TEXT)"
         )
@@ -219,13 +202,8 @@ def run_action(store: Store, name: str, arguments: Row) -> Row:
         return {"created": store.add("contact", body)}
     kinds = {"calendar": "event", "contacts": "contact", "lists": "list"}
     kind = "item" if action_name == "list_items" else kinds[name]
-    query = (
-        arguments.get("query")
-        or arguments.get("email")
-        or arguments.get("list_id")
-        or ""
-    )
-    return {"found": store.find(kind, query)}
+    queries = [arguments.get(key) for key in ("query", "email", "list_id")]
+    return {"found": store.find(kind, next(filter(None, queries), ""))}
 
 
 def make_server(store: Store, bus: InMemorySubscriptionBus, growing: str) -> Any:
@@ -236,12 +214,11 @@ def make_server(store: Store, bus: InMemorySubscriptionBus, growing: str) -> Any
         tools = dict(TOOLS)
         if growing and os.path.exists(growing):
             tools["later"] = ("A tool that was not there before.", schema({}))
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(name=name, description=description, input_schema=arguments)
-                for name, (description, arguments) in tools.items()
-            ]
-        )
+        listed = [
+            types.Tool(name=name, description=description, input_schema=arguments)
+            for name, (description, arguments) in tools.items()
+        ]
+        return types.ListToolsResult(tools=listed)
 
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
@@ -302,24 +279,20 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--http", type=int)
     parser.add_argument("--sessions", action="store_true")
-    parser.add_argument("--database", default=":memory:")
     parser.add_argument("--token", default="")
     parser.add_argument("--growing", default="")
     parser.add_argument("--certificate")
     options = parser.parse_args()
     bus = InMemorySubscriptionBus()
-    server = make_server(Store(options.database), bus, options.growing)
+    server = make_server(Store(), bus, options.growing)
     if options.http is None:
 
         async def serve() -> None:
-            if options.growing:
-                tasks.append(
-                    asyncio.ensure_future(publish_change(bus, options.growing))
-                )
+            change = asyncio.ensure_future(publish_change(bus, options.growing))
             async with stdio_server() as (read, write):
                 await server.run(read, write, server.create_initialization_options())
+            change.cancel()
 
-        tasks: list[asyncio.Future[None]] = []
         asyncio.run(serve())
         return
     import uvicorn
@@ -328,13 +301,9 @@ def main() -> None:
     app = require_token(
         refuse_discovery(app) if options.sessions else app, options.token
     )
-    config = uvicorn.Config(
-        app,
-        port=options.http,
-        log_level="warning",
-        ssl_certfile=options.certificate,
-        ssl_keyfile=options.certificate,
-    )
+    certificate = options.certificate
+    tls = {"ssl_certfile": certificate, "ssl_keyfile": certificate}
+    config = uvicorn.Config(app, port=options.http, log_level="warning", **tls)
     uvicorn.Server(config).run()
 
 
