@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.mcp.servers import (
+    CLIENT,
     ERAS,
     MODERN,
     HttpServer,
@@ -66,42 +67,33 @@ def send_call(
 def test_sync_handler_progress_values_always_rise_in_mcp_notifications_over_stdio(
     stdio: StdioServer,
 ) -> None:
-    """Repeated and smaller values are sent as slightly larger values."""
-    params = {
-        "name": "report_plainly",
-        "arguments": {},
-        "_meta": {"progressToken": "p"},
-    }
-    number = stdio.start("tools/call", params)
-    answer = stdio.answer(number)
-    assert answer["result"]["content"][0]["text"] == "done"
+    """Repeated and smaller values are sent as slightly larger values.
+
+    Without a progress token, none is sent.
+    """
+    params = {"name": "report_plainly", "arguments": {}}
+    number = stdio.start("tools/call", {**params, "_meta": {"progressToken": "p"}})
+    assert get_text(stdio.answer(number)) == "done"
     progress = [message["params"] for message in stdio.notifications]
     stdio.notifications.clear()
+    values = {"reading": 1, "still": 1.000001, "again": 1.000002, "done": 4}
     assert progress == [
-        {"progressToken": "p", "progress": 1, "total": 4, "message": "reading"},
-        {"progressToken": "p", "progress": 1.000001, "total": 4, "message": "still"},
-        {"progressToken": "p", "progress": 1.000002, "total": 4, "message": "again"},
-        {"progressToken": "p", "progress": 4, "total": 4, "message": "done"},
+        {"progressToken": "p", "progress": value, "total": 4, "message": text}
+        for text, value in values.items()
     ]
+    stdio.call("report_plainly")
+    assert not stdio.notifications
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_sync_handler_progress_is_sent_as_sse_events_over_http(
     web_server: HttpServer, era: str
 ) -> None:
-    body = (
-        send_call(web_server.url, era, "report_plainly", "p")
-        .getresponse()
-        .read()
-        .decode()
-    )
+    connection = send_call(web_server.url, era, "report_plainly", "p")
+    body = connection.getresponse().read().decode()
     events = [json.loads(line[6:]) for line in body.splitlines() if "data: {" in line]
-    assert [event["params"]["message"] for event in events[:-1]] == [
-        "reading",
-        "still",
-        "again",
-        "done",
-    ]
+    messages = [event["params"]["message"] for event in events[:-1]]
+    assert messages == ["reading", "still", "again", "done"]
     assert events[-1]["result"]["content"][0]["text"] == "done"
 
 
@@ -121,22 +113,10 @@ def test_mcp_server_capabilities_list_only_supported_features(
     web_server: HttpServer, era: str
 ) -> None:
     """Capabilities in the answer to `initialize` and `server/discover` are exact."""
-    method: str = "server/discover"
-    params: dict[str, object] = {}
-    if era != MODERN:
-        client = {"name": "tests", "version": "1"}
-        method = "initialize"
-        params = {"protocolVersion": era, "capabilities": {}, "clientInfo": client}
-    result = web_server.request(era, method, params)["result"]
-    expected = {"tools": {"listChanged": False}, "logging": {}}
-    assert result["capabilities"] == expected
-
-
-def test_sync_handler_progress_is_not_sent_without_a_progress_token(
-    stdio: StdioServer,
-) -> None:
-    stdio.call("report_plainly")
-    assert not stdio.notifications
+    params = {"protocolVersion": era, "capabilities": {}, "clientInfo": CLIENT}
+    request = ("server/discover", {}) if era == MODERN else ("initialize", params)
+    result = web_server.request(era, *request)["result"]
+    assert result["capabilities"] == {"tools": {"listChanged": False}, "logging": {}}
 
 
 @pytest.mark.parametrize("tool", WAITING_TOOLS)

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.mcp.servers import ERAS, MODERN, HttpServer, http_server, stdio_server
+from tests.mcp.servers import ERAS, HttpServer, http_server, stdio_server
 
 PACKAGE = "generated.faulty"
 SECRET = "hunter2-hunter2"
 FAILURES = (
-    "raise",
-    "chained",
-    "exit",
-    "interrupt",
-    "stop",
-    "generator",
-    "cancel",
-    "broken",
-    "unserialisable",
-    "nan",
-    "surrogate",
-    "wrong content",
-    "content of the wrong kind",
+    "raise chained exit interrupt stop generator cancel broken nan surrogate".split()
 )
+FAILURES += ["unserialisable", "wrong content", "content of the wrong kind"]
 
 Call = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 
@@ -39,38 +27,30 @@ def http(faulty_project: Path) -> Iterator[HttpServer]:
         yield server
 
 
-@contextmanager
-def _over_http(server: HttpServer, era: str) -> Iterator[Call]:
-    def call(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+@pytest.fixture(params=[f"{name}-{era}" for name in ("stdio", "http") for era in ERAS])
+def call(request: pytest.FixtureRequest) -> Call:
+    """Return a function that calls a tool, for each transport and protocol version."""
+    transport, _, era = request.param.partition("-")
+    if transport == "stdio":
+        stdio_call: Call = request.getfixturevalue("stdio")[era]
+        return stdio_call
+    server: HttpServer = request.getfixturevalue("http")
+
+    def call_over_http(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         params = {"name": tool, "arguments": dict(arguments)}
         return server.request(era, "tools/call", params)
 
-    yield call
-
-
-@pytest.fixture(params=[f"{name}-{era}" for name in ("stdio", "http") for era in ERAS])
-def call(request: pytest.FixtureRequest) -> Iterator[Call]:
-    """Yield a function that calls a tool, for each transport and protocol version."""
-    transport, _, era = request.param.partition("-")
-    if transport == "http":
-        with _over_http(request.getfixturevalue("http"), era) as over_http:
-            yield over_http
-    else:
-        yield request.getfixturevalue(
-            f"stdio_{'modern' if era == MODERN else 'legacy'}"
-        )
+    return call_over_http
 
 
 @pytest.fixture(scope="module")
-def stdio_legacy(faulty_project: Path) -> Iterator[Call]:
-    with stdio_server(faulty_project, PACKAGE, era=ERAS[0]) as server:
-        yield server.call
-
-
-@pytest.fixture(scope="module")
-def stdio_modern(faulty_project: Path) -> Iterator[Call]:
-    with stdio_server(faulty_project, PACKAGE, era=ERAS[1]) as server:
-        yield server.call
+def stdio(faulty_project: Path) -> Iterator[Mapping[str, Call]]:
+    """Yield the functions that call a server over stdio, by protocol version."""
+    with (
+        stdio_server(faulty_project, PACKAGE, era=ERAS[0]) as legacy,
+        stdio_server(faulty_project, PACKAGE, era=ERAS[1]) as modern,
+    ):
+        yield {ERAS[0]: legacy.call, ERAS[1]: modern.call}
 
 
 def get_error_text(answer: dict[str, Any]) -> str:
@@ -112,36 +92,26 @@ def test_mcp_tool_can_be_called_by_its_declared_old_name(call: Call) -> None:
     assert call("plus", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
 
 
-@pytest.mark.parametrize("name", ["nope", "ADD", "tools/list", "__init__", "x" * 5000])
 def test_mcp_call_to_an_unknown_tool_is_a_json_rpc_invalid_params_error(
-    call: Call, name: str
-) -> None:
-    error = call(name, {})["error"]
-    assert error["code"] == -32602
-    assert "Unknown tool" in error["message"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        ({}, "`a` is required"),
-        ({"a": "1"}, "`a` must be an integer"),
-        ({"a": True}, "`a` must be an integer"),
-        ({"a": None}, "`a` must be an integer"),
-        ({"a": 1, "c": 2}, "`c` is not a parameter"),
-    ],
-)
-def test_mcp_tool_error_names_the_argument_that_violates_the_schema(
-    call: Call, arguments: dict[str, Any], problem: str
-) -> None:
-    assert problem in get_error_text(call("add", arguments))
-
-
-def test_argument_that_the_handler_function_lacks_is_refused_in_an_mcp_call(
     call: Call,
 ) -> None:
-    """The schema permits other arguments, but the function has no such parameter."""
-    assert "`b` is not a parameter" in get_error_text(call("loose", {"b": 1}))
+    for name in ("nope", "ADD", "tools/list", "__init__", "x" * 5000):
+        error = call(name, {})["error"]
+        assert error["code"] == -32602
+        assert "Unknown tool" in error["message"]
+
+
+def test_mcp_tool_error_names_the_argument_that_violates_the_schema(call: Call) -> None:
+    """The schema of `loose` permits other arguments, but its function has no `b`."""
+    for tool, arguments, problem in (
+        ("add", {}, "`a` is required"),
+        ("add", {"a": "1"}, "`a` must be an integer"),
+        ("add", {"a": True}, "`a` must be an integer"),
+        ("add", {"a": None}, "`a` must be an integer"),
+        ("add", {"a": 1, "c": 2}, "`c` is not a parameter"),
+        ("loose", {"b": 1}, "`b` is not a parameter"),
+    ):
+        assert problem in get_error_text(call(tool, arguments))
 
 
 def test_mcp_tool_arguments_are_validated_by_ecma_262_patterns_and_recursive_schemas(
@@ -150,13 +120,8 @@ def test_mcp_tool_arguments_are_validated_by_ecma_262_patterns_and_recursive_sch
     assert not call("odd_pattern", {"a": "Ä"})["result"].get("isError")
     assert "`a` must match" in get_error_text(call("odd_pattern", {"a": "ä"}))
     assert not call("endless_reference", {"a": "A"})["result"].get("isError")
-
-
-@pytest.mark.parametrize("tool", ["broken_pattern", "far_reference", "no_schema"])
-def test_mcp_call_is_a_tool_error_if_the_parameters_schema_cannot_be_compiled(
-    call: Call, tool: str
-) -> None:
-    assert "cannot be checked" in get_error_text(call(tool, {"a": "A"}))
+    for tool in ("broken_pattern", "far_reference", "no_schema"):
+        assert "cannot be checked" in get_error_text(call(tool, {"a": "A"}))
 
 
 def test_mcp_tool_call_without_a_loadable_handler_is_a_tool_error(call: Call) -> None:
@@ -166,24 +131,20 @@ def test_mcp_tool_call_without_a_loadable_handler_is_a_tool_error(call: Call) ->
         assert "cannot be loaded" in get_error_text(call(tool, {}))
 
 
-def test_tool_error_raised_by_a_handler_reaches_the_mcp_client_with_its_text(
-    call: Call,
-) -> None:
-    assert get_error_text(call("refuse", {"reason": "Closed on Sundays."})) == (
-        "Closed on Sundays."
-    )
+def test_tool_error_text_of_a_handler_reaches_the_mcp_client(call: Call) -> None:
+    text = "Closed on Sundays."
+    assert get_error_text(call("refuse", {"reason": text})) == text
 
 
-@pytest.mark.rows(30)
 @pytest.mark.parametrize("tool", ["fail", "fail_async"])
-@pytest.mark.parametrize("how", FAILURES)
 def test_unexpected_handler_exception_hides_its_text_and_the_mcp_server_continues(
-    call: Call, tool: str, how: str
+    call: Call, tool: str
 ) -> None:
-    answer = call(tool, {"how": how})
-    assert SECRET not in json.dumps(answer)
-    get_error_text(answer)
-    assert call("add", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
+    for how in FAILURES:
+        answer = call(tool, {"how": how})
+        assert SECRET not in json.dumps(answer)
+        get_error_text(answer)
+        assert call("add", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
 
 
 def test_handler_result_that_violates_its_returns_schema_is_a_tool_error(

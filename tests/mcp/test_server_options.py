@@ -21,11 +21,11 @@ def keep_log_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--port", "99999"], "--port must be a number from 0 to 65535"),
+        (["--port", "65536"], "--port must be a number from 0 to 65535"),
+        (["--port", "-1"], "--port must be a number from 0 to 65535"),
         (["--path", "mcp"], "--path must begin with /"),
         (["--workers", "0"], "--workers must be at least 1"),
         (["--grace", "-1"], "--grace must not be negative"),
-        (["--host", "0.0.0.0"], "every client needs a token: set MOLECULE_TOKEN"),
         (["--host", "192.0.2.1"], "every client needs a token: set MOLECULE_TOKEN"),
         (["--host", "0.0.0.0"], "set MOLECULE_ALLOWED_HOSTS"),
         (["--client", "unknown"], "the toolset has no client `unknown`"),
@@ -41,22 +41,23 @@ def test_wrong_mcp_server_http_options_exit_with_code_2_and_a_message(
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        ["--port", "8000"],
-        ["--host", "::1"],
-        ["--workers", "2"],
-        ["--path", "/x"],
-        ["--replica"],
-    ],
+    "option", ["--port 8000", "--host ::1", "--workers 2", "--path /x", "--replica"]
 )
 def test_mcp_server_http_option_without_the_http_flag_is_refused(
-    options: list[str], capsys: pytest.CaptureFixture[str]
+    option: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as error:
-        main(SERVER, options)
+        main(SERVER, option.split())
     assert error.value.code == 2
-    assert f"{options[0]} requires --http" in capsys.readouterr().err
+    assert f"{option.split()[0]} requires --http" in capsys.readouterr().err
+
+
+def test_mcp_stdio_server_for_an_unknown_client_exits_with_code_2(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(SERVER, ["--client", "x"])
+    assert error.value.code == 2 and "no client `x`" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
