@@ -207,9 +207,7 @@ def make_input_request() -> Any:
     )
 
 
-async def test_external_tool_call_returns_the_received_result_without_unset_fields() -> (
-    None
-):
+async def test_external_tool_call_returns_the_result_without_unset_fields() -> None:
     client = FakeClient()
     client.responses = [make_result()]
     response = await make_session(client).call("a", {"x": 1})
@@ -236,9 +234,7 @@ async def test_mcp_server_input_requests_are_answered_up_to_a_limit() -> None:
         await make_session(client, True).call("a", {})
 
 
-async def test_header_mismatch_error_refreshes_tool_list_and_repeats_call_once() -> (
-    None
-):
+async def test_header_mismatch_error_refreshes_tool_list_and_repeats_a_call() -> None:
     client = FakeClient()
     client.pages = [make_page()]
     client.responses = [MCPError(types.HEADER_MISMATCH, "other"), make_result()]

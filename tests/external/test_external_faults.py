@@ -39,9 +39,7 @@ async def test_external_server_that_dies_during_a_call_is_restarted(
     assert f"not connected: {reason}" in caplog.text
 
 
-async def test_hanging_or_cancelled_external_call_does_not_block_others(
-    open_tools: Open,
-) -> None:
+async def test_hanging_or_cancelled_call_blocks_no_others(open_tools: Open) -> None:
     tools = open_tools(
         odd_server("well", call_timeout=60.0), odd_server("well", prefix="b_", name="b")
     )
@@ -137,9 +135,7 @@ async def test_external_server_stderr_flood_does_not_block_calls_or_fill_the_log
     assert "noise" not in capfd.readouterr().err
 
 
-async def test_endless_external_server_notifications_do_not_block_calls(
-    open_tools: Open,
-) -> None:
+async def test_endless_notifications_do_not_block_calls(open_tools: Open) -> None:
     tools = open_tools(odd_server("chatty", call_timeout=50.0, list_timeout=50.0))
     assert (await call_tool(tools, "echo", text="through")).result == "through"
 
@@ -169,9 +165,7 @@ async def test_oversized_result_closes_only_the_connection_to_its_external_serve
 
 
 @pytest.mark.slow
-async def test_close_ends_faulty_external_server_processes(
-    open_tools: Open, tmp_path: Path
-) -> None:
+async def test_close_ends_faulty_processes(open_tools: Open, tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     tools = open_tools(
         odd_server("stubborn", mark, name="stubborn", prefix="a_"),
@@ -199,9 +193,7 @@ async def test_close_ends_child_processes_until_external_tools_are_called_again(
     assert (await call_tool(tools, "echo", text="two")).result == "two"
 
 
-def test_calls_from_several_event_loops_share_one_external_server_process(
-    tmp_path: Path,
-) -> None:
+def test_calls_from_several_event_loops_share_a_server_process(tmp_path: Path) -> None:
     mark = str(tmp_path / "mark")
     tools = ExternalTools((odd_server("well", mark),))
     try:

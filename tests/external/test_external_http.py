@@ -92,9 +92,7 @@ async def test_registry_calls_local_tools_and_allowed_external_tools(
         assert denied.error == f"unknown tool `{tool}`"
 
 
-async def test_unknown_tool_call_and_always_tools_connect_to_no_external_servers() -> (
-    None
-):
+async def test_unknown_tools_and_always_tools_connect_no_external_servers() -> None:
     response = await registry.call_tool("no_such_tool", {}, "internal")
     assert response.error == "unknown tool `no_such_tool`"
     assert len(await registry.get_always_tools("internal")) == 3

@@ -58,9 +58,7 @@ async def answer(registry: Registry, **result: Any) -> ToolResponse:
     return await registry.call_tool("answer", {"result": result})
 
 
-async def test_proxied_call_returns_text_or_structured_content_as_result(
-    make_registry: Make,
-) -> None:
+async def test_proxied_call_returns_text_or_structure(make_registry: Make) -> None:
     registry = make_registry()
     assert (await answer(registry, content=[])).result == ""
     content = [text("a"), PIXEL]
@@ -69,9 +67,7 @@ async def test_proxied_call_returns_text_or_structured_content_as_result(
     assert (await answer(registry, content=[text("a"), text("b")])).result == "a\nb"
 
 
-async def test_unknown_fields_in_an_mcp_content_block_are_dropped(
-    make_registry: Make,
-) -> None:
+async def test_unknown_content_block_fields_are_dropped(make_registry: Make) -> None:
     known_fields = {"annotations": {"priority": 1.0}, "_meta": {"a.example/b": [1]}}
     block = {**text("a"), **known_fields, "shade": "red"}
     response = await answer(make_registry(), content=[block], hue="blue")
@@ -114,9 +110,7 @@ async def test_proxied_call_answers_repeated_input_requests_up_to_a_limit() -> N
     assert messages == ["Where?"] * 10
 
 
-async def test_proxied_call_error_includes_its_text_and_content(
-    make_registry: Make,
-) -> None:
+async def test_proxied_call_error_has_its_text_and_content(make_registry: Make) -> None:
     registry = make_registry()
     structured = {"structuredContent": {"code": 5}}
     for content, fields, error, has_content in (
@@ -233,9 +227,7 @@ async def test_unsupported_server_request_gets_an_error_and_proxied_calls_contin
     assert (await registry.call_tool("echo", {"text": "on"})).result == "on"
 
 
-async def test_each_proxied_tool_is_called_on_its_own_server(
-    make_registry: Make,
-) -> None:
+async def test_proxied_tool_is_called_on_its_own_server(make_registry: Make) -> None:
     registry = make_registry(
         definition("echo", proxy="odd"), definition("my_secret", proxy="two")
     )
@@ -243,7 +235,7 @@ async def test_each_proxied_tool_is_called_on_its_own_server(
     assert "PATH" in (await registry.call_tool("my_secret", {})).result
 
 
-async def test_timeout_in_a_proxied_tool_spec_replaces_the_server_timeout(
+async def test_proxied_tool_spec_timeout_replaces_the_server_timeout(
     make_registry: Make,
 ) -> None:
     registry = make_registry(

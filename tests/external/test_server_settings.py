@@ -139,9 +139,7 @@ def test_environment_values_in_external_server_settings_are_listed_as_secrets() 
     assert resolve_server(make_server(), {}) == ResolvedServer()
 
 
-def test_secret_file_of_a_server_variable_is_read_without_spaces_and_bom(
-    tmp_path: Path,
-) -> None:
+def test_secret_file_is_read_without_spaces_and_byte_order_mark(tmp_path: Path) -> None:
     """An unreadable one is an error, even if the reference has a default."""
     file = tmp_path / "token"
     server = make_server(headers={"X": "Bearer ${TOKEN:-none}"})
@@ -158,9 +156,7 @@ def test_secret_file_of_a_server_variable_is_read_without_spaces_and_bom(
 
 
 @pytest.mark.parametrize("value", ["a\nX-Other: 1", "a\x00", "s\u00e9", "\u200bs"])
-def test_header_value_with_a_control_or_non_ascii_character_is_rejected(
-    value: str,
-) -> None:
+def test_header_with_control_or_non_ascii_character_is_rejected(value: str) -> None:
     server = make_server(headers={"X": "a ${TOKEN}"})
     with pytest.raises(MissingVariableError) as raised:
         resolve_server(server, {"TOKEN": value})

@@ -92,18 +92,14 @@ def test_proxied_third_party_server_passes_on_results_errors_and_progress(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_proxied_third_party_tool_can_be_called_over_http(
-    project: Path, era: str
-) -> None:
+def test_proxied_third_party_tool_is_called_over_http(project: Path, era: str) -> None:
     with http_server(project, "generated.theirs") as server:
         call = {"name": "get-sum", "arguments": {"a": 2, "b": 3}}
         answer = server.request(era, "tools/call", call)
         assert "5" in answer["result"]["content"][0]["text"]
 
 
-def test_proxied_third_party_tool_can_be_called_from_langchain_and_cli(
-    project: Path,
-) -> None:
+def test_third_party_tool_is_called_from_langchain_and_the_cli(project: Path) -> None:
     code = (
         "from generated.theirs.langchain_tools import get_langchain_tool\n"
         "print(get_langchain_tool('echo').invoke({'message': 'hello'}))"

@@ -86,7 +86,7 @@ async def test_message_rate_limiter_allows_a_burst_and_then_a_steady_rate(
     assert limiter.get_remaining() == 3.0
 
 
-async def test_1000_mcp_messages_are_read_at_once_and_then_200_per_second(
+async def test_1000_messages_are_read_at_once_then_200_a_second(
     clock: FakeClock,
 ) -> None:
     reading: Any = FakeProcess(*[ANSWER + b"\n"] * 1_001)
@@ -181,9 +181,7 @@ async def test_mcp_notifications_are_dropped_below_half_the_message_burst(
     assert remaining - limiter._remaining == pytest.approx(cost)
 
 
-async def test_last_2000_external_server_stderr_bytes_are_stored(
-    clock: FakeClock,
-) -> None:
+async def test_last_2000_bytes_of_server_stderr_are_stored(clock: FakeClock) -> None:
     process_exit = ProcessExit(lambda: None)
     process: Any = FakeProcess(b"a", b"b" * 1_999, b"c")
     await transports._read_stderr(process, process_exit)
@@ -263,7 +261,7 @@ async def test_external_http_response_size_is_limited_except_for_event_streams(
         await read_response(response)
 
 
-async def test_http_client_refuses_compressed_responses_and_maps_timeouts_to_504() -> (
+async def test_http_client_refuses_compression_and_maps_timeouts_to_status_504() -> (
     None
 ):
     compressed = httpx2.Response(
@@ -281,7 +279,7 @@ async def test_http_client_refuses_compressed_responses_and_maps_timeouts_to_504
         await read_response(httpx2.ConnectError("no"))
 
 
-async def test_external_server_http_client_ignores_proxies(
+async def test_external_http_client_ignores_proxies(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It allows 50 connections."""

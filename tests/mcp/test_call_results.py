@@ -113,9 +113,7 @@ async def test_mcp_request_state_is_sealed_if_input_is_required_and_opened_on_re
     assert final.text == expected
 
 
-def test_mcp_list_request_with_any_cursor_is_rejected_because_lists_have_one_page() -> (
-    None
-):
+def test_mcp_list_request_with_any_cursor_is_rejected_as_lists_have_one_page() -> None:
     reject_cursor(None)
     reject_cursor(SimpleNamespace(cursor=None))  # type: ignore[arg-type]
     with pytest.raises(MCPError, match="the list has one page"):

@@ -109,7 +109,7 @@ def test_mcp_http_call_without_progress_sends_sse_pings_while_it_runs(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_mcp_server_capabilities_list_only_supported_features(
+def test_capabilities_list_only_supported_features(
     web_server: HttpServer, era: str
 ) -> None:
     """Capabilities in the answer to `initialize` and `server/discover` are exact."""
@@ -149,9 +149,7 @@ def test_closing_an_mcp_call_http_connection_cancels_the_call_handler(
     wait_for_another_call(lambda: read_log("cancelled"), tool, before)
 
 
-def test_tool_timeout_sets_cancelled_for_a_synchronous_handler(
-    stdio: StdioServer,
-) -> None:
+def test_tool_timeout_sets_cancelled_for_a_sync_handler(stdio: StdioServer) -> None:
     assert "did not answer within 0.2 s" in get_text(stdio.call("give_up_plainly"))
     wait_for_another_call(
         lambda: get_text(stdio.call("cancelled")), "give_up_plainly", 0

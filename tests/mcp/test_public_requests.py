@@ -87,9 +87,7 @@ def test_mcp_name_header_may_be_base64_encoded_and_must_match_the_tool_name_in_t
 
 
 @pytest.mark.parametrize("modern", [False, True])
-def test_tools_call_arguments_must_be_an_object_or_null(
-    server: Server, modern: bool
-) -> None:
+def test_call_arguments_must_be_an_object_or_null(server: Server, modern: bool) -> None:
     for arguments in (None, [], "", "{}", 0, '{"a": 1}'):
         params = {"name": "loose", "arguments": arguments}
         answer = str(send(server, params, {}, modern=modern).message)
@@ -177,16 +175,14 @@ def test_mcp_stdio_server_reads_and_writes_utf_8_with_any_locale_or_python_encod
 
 
 @pytest.mark.parametrize("token", [0, 7, "", "tok"])
-def test_mcp_progress_token_may_be_zero_or_an_empty_string(
-    server: Server, token: Any
-) -> None:
+def test_progress_token_may_be_zero_or_empty(server: Server, token: Any) -> None:
     params = {"name": "report", "arguments": {}, "_meta": {"progressToken": token}}
     body = send(server, params, {}).body.decode()
     assert f'"progressToken":{json.dumps(token)}' in body and '"result"' in body
 
 
 @pytest.mark.parametrize("token", [None, 1.5, [], {}])
-def test_invalid_mcp_progress_token_is_an_invalid_params_error(
+def test_invalid_progress_token_is_an_invalid_params_error(
     server: Server, token: Any
 ) -> None:
     params = {"name": "report", "arguments": {}, "_meta": {"progressToken": token}}

@@ -57,9 +57,7 @@ async def read(uri: str, *resources: ResourceOrPrompt, **options: Any) -> Any:
     return answer.contents[0]
 
 
-def test_mcp_methods_for_resources_prompts_and_completion_exist_only_if_the_toolset_has_them() -> (
-    None
-):
+def test_methods_of_resources_prompts_and_completion_exist_only_if_used() -> None:
     """Without resources, prompts or argument values, the method has no handler."""
     resources = {"on_list_resources", "on_list_resource_templates", "on_read_resource"}
     prompts = {"on_list_prompts", "on_get_prompt"}
@@ -122,9 +120,7 @@ async def test_mcp_resource_uri_template_matches_only_safe_uris(
         assert error.value.error.code == types.INVALID_PARAMS
 
 
-async def test_uri_template_variable_with_declared_values_matches_only_these_values() -> (
-    None
-):
+async def test_uri_template_variable_matches_only_its_declared_values() -> None:
     """Declared values may contain a slash or dots."""
     template = make_template("a:{x}", x=("y/z", "..", "y"))
     for value in ("y%2Fz", "..", "y"):
@@ -133,18 +129,14 @@ async def test_uri_template_variable_with_declared_values_matches_only_these_val
         await read("a:z", template)
 
 
-async def test_uri_is_read_from_a_fixed_resource_first_then_from_templates_in_declared_order() -> (
-    None
-):
+async def test_uri_is_read_from_a_fixed_resource_before_templates_in_order() -> None:
     first, second = make_template("a:{x}"), make_template("{+x}")
     assert (await read("a:note", first, NOTE)).text == "Hello"
     assert (await read("a:y", first, second)).text == "a:{x}"
     assert (await read("bb:y", first, second)).text == "{+x}"
 
 
-async def test_uri_is_read_from_a_declared_resource_before_a_stored_result_and_a_skill() -> (
-    None
-):
+async def test_uri_is_read_from_a_resource_before_a_stored_result_and_a_skill() -> None:
     """A URI in none of them is "Resource not found", with the code of the version."""
 
     def make_store(text: str | None) -> Any:
@@ -194,9 +186,7 @@ async def complete(ref: Any, prefix: str, argument: str = "a") -> Any:
     return (await handlers["on_completion"](CONTEXT, params)).completion
 
 
-async def test_mcp_argument_completion_returns_at_most_100_values_with_the_prefix() -> (
-    None
-):
+async def test_argument_completion_returns_at_most_100_values_with_a_prefix() -> None:
     """`total` counts all matching values; `has_more` is true above the limit."""
     template = types.ResourceTemplateReference(uri="a:{a}")
     prompt = types.PromptReference(name="p")

@@ -66,9 +66,7 @@ def get_error_text(answer: dict[str, Any]) -> str:
     return text
 
 
-def test_mcp_tool_result_is_sent_as_structured_content_and_as_json_text(
-    call: Call,
-) -> None:
+def test_tool_result_is_sent_as_structured_content_and_json_text(call: Call) -> None:
     result = call("add", {"a": 1})["result"]
     assert not result.get("isError")
     assert result["structuredContent"] == {"sum": 6}
@@ -92,9 +90,7 @@ def test_mcp_tool_can_be_called_by_its_declared_old_name(call: Call) -> None:
     assert call("plus", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
 
 
-def test_mcp_call_to_an_unknown_tool_is_a_json_rpc_invalid_params_error(
-    call: Call,
-) -> None:
+def test_call_to_an_unknown_tool_is_an_invalid_params_error(call: Call) -> None:
     for name in ("nope", "ADD", "tools/list", "__init__", "x" * 5000):
         error = call(name, {})["error"]
         assert error["code"] == -32602
@@ -147,16 +143,12 @@ def test_unexpected_handler_exception_hides_its_text_and_the_mcp_server_continue
         assert call("add", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
 
 
-def test_handler_result_that_violates_its_returns_schema_is_a_tool_error(
-    call: Call,
-) -> None:
+def test_handler_result_that_violates_its_schema_is_a_tool_error(call: Call) -> None:
     assert "declared schema" in get_error_text(call("wrong_result", {}))
     assert "declared schema" in get_error_text(call("unmeasured_picture", {}))
 
 
-def test_handler_image_content_block_is_sent_unchanged_in_the_mcp_result(
-    call: Call,
-) -> None:
+def test_handler_image_block_is_sent_unchanged_in_the_mcp_result(call: Call) -> None:
     result = call("picture", {})["result"]
     (block,) = result["content"]
     assert (block["type"], block["mimeType"]) == ("image", "image/png")

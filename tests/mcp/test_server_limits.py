@@ -49,9 +49,7 @@ def test_mcp_server_http_options_are_parsed_and_have_defaults(
     ("key", "is_accepted"),
     [("k" * 32, True), ("k" * 31, False), ("é" * 16, True), ("", True)],
 )
-def test_mcp_server_state_key_needs_at_least_32_bytes(
-    key: str, is_accepted: bool
-) -> None:
+def test_mcp_state_key_needs_at_least_32_bytes(key: str, is_accepted: bool) -> None:
     """Shorter keys are refused, also as the second key; an empty value means no key."""
     server = replace(SERVER, state_key_variable="TOY_KEY")
     if is_accepted:

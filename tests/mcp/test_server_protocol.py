@@ -52,9 +52,7 @@ def test_hanging_mcp_call_over_stdio_does_not_block_other_calls(
     assert [f'"id":{quick}'.encode() in line for line in order] == [True, False]
 
 
-def test_text_printed_by_a_handler_does_not_reach_the_mcp_client(
-    server: StdioServer,
-) -> None:
+def test_text_printed_by_a_handler_does_not_reach_clients(server: StdioServer) -> None:
     """Text printed by a handler or its child process must not mix with the protocol."""
     answer = server.call("chatter")
     assert answer["result"]["content"] == [{"type": "text", "text": "done"}]
@@ -113,9 +111,7 @@ def test_mcp_request_with_lone_surrogates_does_not_stop_the_server(
         assert "jsonrpc" in http.request(era, "tools/call", params)
 
 
-def test_closed_stdin_stops_an_mcp_server_after_a_hanging_tool_call(
-    faulty_project: Path,
-) -> None:
+def test_closed_stdin_stops_a_server_after_a_hanging_call(faulty_project: Path) -> None:
     with stdio_server(faulty_project, PACKAGE, era=MODERN) as server:
         server.call("hang")
         assert server.end() == 0

@@ -95,9 +95,7 @@ def test_mcp_stdio_server_answers_all_requests_before_it_exits_when_input_ends(
     assert texts == ['{"sum": 6}', '{"sum": 7}', text]
 
 
-def test_mcp_stdio_server_joins_a_message_that_arrives_in_small_chunks(
-    faulty_project: Path,
-) -> None:
+def test_server_joins_a_message_that_arrives_in_chunks(faulty_project: Path) -> None:
     """Chunks of 7 bytes split characters of several bytes."""
     data = encode_call(1, "refuse", reason="ü€😀" * 50) + b"\n"
     with running_server(faulty_project, subprocess.PIPE, subprocess.PIPE) as process:
@@ -153,9 +151,7 @@ def test_invalid_mcp_server_stdin_line_is_a_json_rpc_error_and_the_next_call_wor
         b'{"jsonrpc":"2.0","method":7}',
     ],
 )
-def test_invalid_notification_on_mcp_server_stdin_has_no_answer(
-    server: Process, line: bytes
-) -> None:
+def test_invalid_notification_has_no_answer(server: Process, line: bytes) -> None:
     write_line(server, line)
     assert [answer["id"] for answer in send_with_call(server, b"{")] == [None, 99]
 
@@ -244,9 +240,7 @@ def test_mcp_stdio_server_works_with_files_as_stdin_and_stdout(
     assert [answer["id"] for answer in messages] == [1, 2]
 
 
-def test_mcp_stdio_server_works_with_a_terminal_as_stdin_and_stdout(
-    faulty_project: Path,
-) -> None:
+def test_mcp_server_works_with_a_terminal_as_its_stdio(faulty_project: Path) -> None:
     parent, child = os.openpty()
     tty.setraw(child)
     with (
@@ -261,9 +255,7 @@ def test_mcp_stdio_server_works_with_a_terminal_as_stdin_and_stdout(
         assert get_text(json.loads(line)) == '{"sum": 6}'
 
 
-def test_mcp_stdio_server_works_with_a_socket_as_stdin_and_stdout(
-    faulty_project: Path,
-) -> None:
+def test_mcp_server_works_with_a_socket_as_its_stdio(faulty_project: Path) -> None:
     """Node.js connects the processes that it starts with sockets."""
     ours, theirs = socket.socketpair()
     with theirs, running_server(faulty_project, theirs.fileno(), theirs.fileno()):
@@ -274,9 +266,7 @@ def test_mcp_stdio_server_works_with_a_socket_as_stdin_and_stdout(
             assert len(get_text(json.loads(lines.readline()))) == 1_000_000
 
 
-def test_mcp_stdio_server_exits_with_0_after_the_client_closes_stdout(
-    faulty_project: Path,
-) -> None:
+def test_mcp_server_exits_with_0_after_stdout_is_closed(faulty_project: Path) -> None:
     with running_server(faulty_project, subprocess.PIPE, subprocess.PIPE) as process:
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(encode_call(1, "add", a=1) + b"\n")

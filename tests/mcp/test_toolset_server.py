@@ -107,9 +107,7 @@ def test_mcp_server_skill_or_prompt_is_available_only_to_its_clients(
     assert Server._is_available(server, client, clients) is expected
 
 
-def test_mcp_server_with_several_toolsets_has_each_toolsets_resources_prompts_and_skills() -> (
-    None
-):
+def test_combined_server_has_each_toolsets_resources_prompts_and_skills() -> None:
     """One toolset with resources, prompts or skills is enough for the whole server."""
 
     def make_server(**attributes: Any) -> Any:
@@ -126,9 +124,7 @@ def test_mcp_server_with_several_toolsets_has_each_toolsets_resources_prompts_an
     assert not has_resources_or_prompts(make_server(skills="x"))
 
 
-def test_combined_mcp_server_resource_handler_runs_in_the_toolset_that_declares_it() -> (
-    None
-):
+def test_combined_server_runs_a_resource_handler_in_its_own_toolset() -> None:
     """Resources without a handler use the first toolset; an unknown handler raises."""
     toolsets = [
         SimpleNamespace(

@@ -58,9 +58,7 @@ async def count_rounds(call: Awaitable[ToolResponse]) -> int:
     return rounds
 
 
-async def test_async_handler_without_await_is_answered_in_two_event_loop_rounds(
-    call: Call,
-) -> None:
+async def test_async_handler_without_await_ends_in_two_rounds(call: Call) -> None:
     """Event loop rounds: two, or none with the eager tasks of Python 3.12."""
 
     async def at_once() -> str:

@@ -9,24 +9,20 @@ from typing import Any
 import pytest
 
 from generated.kirishima.mcp_server import SERVER
-from tests.mcp.servers import LEGACY, meta
+from tests.mcp.servers import CLIENT, LEGACY, meta
 from toolcast_runtime.mcp.sdk_server import build_server
 from toolcast_runtime.stdio.streams import IncomingMessages, OutgoingMessages
 
 PERSONALITY = {"name": "get_personality", "arguments": {}}
-INITIALIZE = {
-    "protocolVersion": LEGACY,
-    "capabilities": {},
-    "clientInfo": {"name": "tests", "version": "1"},
-}
+INITIALIZE = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": CLIENT}
 
 
 def encode_line(method: str, params: Any = None, number: int | None = None) -> bytes:
     """Return the line of a request, or of a notification without a number."""
-    value: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
-    value |= {} if number is None else {"id": number}
-    value |= {} if params is None else {"params": params}
-    return json.dumps(value).encode() + b"\n"
+    value = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    return (
+        json.dumps({k: v for k, v in value.items() if v is not None}).encode() + b"\n"
+    )
 
 
 async def run_session(data: bytes) -> list[dict[str, Any]]:
@@ -71,9 +67,7 @@ CONVERSATIONS = {
 
 
 @pytest.mark.parametrize("data", CONVERSATIONS.values(), ids=CONVERSATIONS.keys())
-async def test_every_mcp_request_in_a_stdio_session_is_answered_once(
-    data: bytes,
-) -> None:
+async def test_each_request_of_a_stdio_session_is_answered_once(data: bytes) -> None:
     ids = [answer["id"] for answer in await run_session(data)]
     assert ids == sorted(ids)
     assert len(ids) == len(set(ids)) == data.count(b'"id"')
