@@ -5,13 +5,10 @@ from __future__ import annotations
 import asyncio
 import datetime
 import ipaddress
-import json
 import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Event
-from typing import Any, ClassVar
 
 import pytest
 from cryptography import x509
@@ -20,8 +17,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from generated.kirishima import registry
-from tests.external.conftest import WAIT_TIMEOUT_S, Open, call_tool, wait_for_tool
+from tests.external.conftest import Open, call_tool, wait_for_tool
 from tests.external.servers.http_servers import PersonalServer, run_personal_server
+from tests.external.servers.upstream import Upstream
 from tests.thread_server import serve_in_threads
 from tests.waiting import wait_until_async
 from toolcast.mcp_client.declared_servers import parse_url_server
@@ -191,7 +189,7 @@ async def test_external_server_with_private_certificate_is_accepted_by_ssl_cert_
     accepted = open_tools(ExternalServer("personal", url=server.url))
     names = {tool.name for tool in await accepted.list_tools()}
     listing = await asyncio.to_thread(read_server, parse_url_server(server.url))
-    assert "lists" in names
+    assert "lists" in names and listing.protocol == "2026-07-28"
     assert {tool["name"] for tool in listing.tools} == names
 
 
@@ -241,49 +239,6 @@ async def test_invalid_external_server_http_response_is_logged_and_tools_omitted
     assert "\x1b" not in caplog.text and "Traceback" not in caplog.text
 
 
-class BlockingHandler(BaseHTTPRequestHandler):
-    """A server of MCP 2025-06-18 with a tool `wait` that blocks until an event is set."""
-
-    protocol_version = "HTTP/1.1"
-    can_finish = Event()
-    waiting: ClassVar[list[str]] = []
-
-    def do_POST(self) -> None:
-        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        if "id" not in message:
-            return self._send(202, b"")
-        reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
-        if message["method"] == "initialize":
-            info = {"serverInfo": {"name": "slow", "version": "1"}}
-            version = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
-            reply["result"] = {**version, **info}
-        elif message["method"] == "tools/list":
-            schema = {"inputSchema": {"type": "object"}}
-            reply["result"] = {
-                "tools": [{"name": n, **schema} for n in ("wait", "echo")]
-            }
-        elif message["method"] == "tools/call":
-            if message["params"]["name"] == "wait":
-                self.waiting.append("wait")
-                self.can_finish.wait(WAIT_TIMEOUT_S)
-            reply["result"] = {"content": [{"type": "text", "text": "there"}]}
-        else:
-            reply["error"] = {"code": -32601, "message": "no such method"}
-        return self._send(200, json.dumps(reply).encode())
-
-    def _send(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self) -> None:
-        self._send(405, b"")
-
-    do_DELETE = do_GET
-
-
 @pytest.mark.slow
 async def test_external_call_without_a_free_http_connection_fails(
     open_tools: Open, monkeypatch: pytest.MonkeyPatch
@@ -291,18 +246,21 @@ async def test_external_call_without_a_free_http_connection_fails(
     """Running calls finish."""
     monkeypatch.setattr(transports, "_MAX_CONNECTIONS", 3)
     monkeypatch.setattr(transports, "_CONNECT_TIMEOUT_S", 0.5)
-    BlockingHandler.can_finish.clear()
-    BlockingHandler.waiting.clear()
-    with serve_in_threads(BlockingHandler) as url:
-        server = ExternalServer("slow", url=f"{url}/mcp", connect_timeout=20.0)
-        tools = open_tools(server)
+    upstream = Upstream()
+    upstream.can_answer.clear()
+    try:
+        tools = open_tools(ExternalServer("slow", url=upstream.url))
         await tools.list_tools()
-        calls = [asyncio.create_task(call_tool(tools, "wait")) for _ in range(3)]
-        await wait_until_async(lambda: len(BlockingHandler.waiting) == 3)
-        response = await call_tool(tools, "echo")
+        calls = [asyncio.create_task(call_tool(tools, "fetch")) for _ in range(3)]
+        await wait_until_async(
+            lambda: [method for method, _ in upstream.requests].count("tools/call") == 3
+        )
+        response = await call_tool(tools, "fetch")
         assert response.error and "all 3 connections are in use" in response.error
-        BlockingHandler.can_finish.set()
+        upstream.can_answer.set()
         results = [response.result for response in await asyncio.gather(*calls)]
-        assert results == ["there"] * 3
-        assert (await call_tool(tools, "echo")).result == "there"
+        assert results == ["hello"] * 3
+        assert (await call_tool(tools, "fetch")).result == "hello"
         await tools.close()
+    finally:
+        upstream.stop()

@@ -116,10 +116,9 @@ async def test_external_server_is_available_only_to_the_clients_in_its_settings(
 async def test_list_for_a_client_starts_only_external_servers_with_its_tools(
     open_tools: Open, tmp_path: Path
 ) -> None:
-    providers = [
-        open_tools(odd_server("well", "of-another", clients=("internal",))),
-        open_tools(odd_server("well", "not-allowed", allow=("echo",))),
-    ]
+    of_another = odd_server("well", "of-another", clients=("internal",))
+    not_allowed = odd_server("well", "not-allowed", allow=("echo",))
+    providers = [open_tools(of_another), open_tools(not_allowed)]
     clients = {"internal": Client(allow="*"), "desk": Client(allow=("memory",))}
     package = Package(tmp_path, definition("memory")).load()
     registry = Registry(package, clients=clients, providers=providers)

@@ -22,7 +22,6 @@ from toolcast_runtime import Registry, ToolResponse
 from toolcast_runtime.core.server_settings import resolve_server
 from toolcast_runtime.external.request_errors import RequestRefusedError
 from toolcast_runtime.external.session import open_session
-from toolcast_runtime.langchain import LangChainTools
 from toolcast_runtime.mcp.results import build_call_result
 
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
@@ -53,13 +52,18 @@ def make_registry(open_tools: Open, tmp_path: Path) -> Make:
     return make
 
 
+@pytest.fixture
+def registry(make_registry: Make) -> Registry:
+    """Return a registry of all tools of `odd`, without `outputSchema`."""
+    return make_registry()
+
+
 async def answer(registry: Registry, **result: Any) -> ToolResponse:
     """Call the tool `answer`, which returns this result."""
     return await registry.call_tool("answer", {"result": result})
 
 
-async def test_proxied_call_returns_text_or_structure(make_registry: Make) -> None:
-    registry = make_registry()
+async def test_proxied_call_returns_text_or_structure(registry: Registry) -> None:
     assert (await answer(registry, content=[])).result == ""
     content = [text("a"), PIXEL]
     response = await answer(registry, content=content, structuredContent={"pages": 3})
@@ -67,10 +71,10 @@ async def test_proxied_call_returns_text_or_structure(make_registry: Make) -> No
     assert (await answer(registry, content=[text("a"), text("b")])).result == "a\nb"
 
 
-async def test_unknown_content_block_fields_are_dropped(make_registry: Make) -> None:
+async def test_unknown_content_block_fields_are_dropped(registry: Registry) -> None:
     known_fields = {"annotations": {"priority": 1.0}, "_meta": {"a.example/b": [1]}}
     block = {**text("a"), **known_fields, "shade": "red"}
-    response = await answer(make_registry(), content=[block], hue="blue")
+    response = await answer(registry, content=[block], hue="blue")
     assert response.content == [{**text("a"), **known_fields}]
 
 
@@ -110,8 +114,7 @@ async def test_proxied_call_answers_repeated_input_requests_up_to_a_limit() -> N
     assert messages == ["Where?"] * 10
 
 
-async def test_proxied_call_error_has_its_text_and_content(make_registry: Make) -> None:
-    registry = make_registry()
+async def test_proxied_call_error_has_its_text_and_content(registry: Registry) -> None:
     structured = {"structuredContent": {"code": 5}}
     for content, fields, error, has_content in (
         ([text("jammed")], {}, "jammed", False),
@@ -170,9 +173,8 @@ async def test_proxied_error_structured_content_has_any_type_in_newest_mcp(
 
 
 async def test_proxied_call_escapes_control_characters_in_errors_but_not_in_results(
-    make_registry: Make,
+    registry: Registry,
 ) -> None:
-    registry = make_registry()
     content = [text("no\x1b[2J\r\n\tat \x9b8m\u00e9"), PIXEL]
     failed = await answer(registry, content=content, isError=True)
     assert failed.error == "no\\x1b[2J\n\tat \\x9b8m\u00e9"
@@ -191,8 +193,7 @@ async def test_proxied_call_escapes_control_characters_in_errors_but_not_in_resu
     assert (await answer(registry, content=data)).result == "\x1b[31mred"
 
 
-async def test_invalid_server_result_fails_a_proxied_call(make_registry: Make) -> None:
-    registry = make_registry()
+async def test_invalid_server_result_fails_a_proxied_call(registry: Registry) -> None:
     for content in ("none", [{"type": "smell"}]):
         response = await answer(registry, content=content)
         assert str(response.error).startswith("the tool's result is invalid")
@@ -213,9 +214,8 @@ async def test_proxied_result_that_violates_the_spec_output_schema_is_an_error(
 
 
 async def test_unsupported_server_request_gets_an_error_and_proxied_calls_continue(
-    make_registry: Make,
+    registry: Registry,
 ) -> None:
-    registry = make_registry()
     form = {"type": "object", "properties": {}}
     for method, params in (
         ("elicitation/create", {"message": "?", "requestedSchema": form}),
@@ -257,17 +257,3 @@ async def test_environment_secrets_are_hidden_in_proxied_results_errors_and_tool
     failed = await answer(registry, content=content, isError=True)
     assert "t0ken" not in repr(failed)
     assert "t0ken" not in repr(await registry.list_tools())
-
-
-async def test_proxied_call_langchain_tool_returns_content_blocks_and_errors(
-    make_registry: Make,
-) -> None:
-    tools = LangChainTools(make_registry())
-    tool = tools.get("answer")
-    result = await tool.ainvoke({"result": {"content": [text("a"), PIXEL]}})
-    assert [block["type"] for block in result] == ["text", "image"]
-    error_result = {"content": [text("jammed"), PIXEL], "isError": True}
-    call = {"type": "tool_call", "id": "1", "name": "answer"}
-    message = await tool.ainvoke({**call, "args": {"result": error_result}})
-    assert message.status == "error"
-    assert message.content == "jammed\n(image/png, which cannot be shown here)"

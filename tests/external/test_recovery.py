@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,43 +20,41 @@ from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import connection
 from toolcast_runtime.external.connection_states import TRANSITIONS, Event, State
 
-Start = Callable[..., Upstream]
-Make = Callable[..., Registry]
+StartServer = Callable[..., PersonalServer]
+Fetch = Callable[[], Awaitable[ToolResponse]]
 
 
 @pytest.fixture
-def start_upstream() -> Iterator[Start]:
-    """Return a function that starts an `Upstream`, stopped after the test."""
-    started: list[Upstream] = []
-
-    def start(is_modern: bool = False) -> Upstream:
-        started.append(Upstream(is_modern))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.stop()
+def server() -> Iterator[Upstream]:
+    """Run an upstream server, by default of MCP 2025-11-25."""
+    upstream = Upstream()
+    yield upstream
+    upstream.stop()
 
 
 @pytest.fixture
-def proxy(open_tools: Open, tmp_path: Path) -> Make:
-    """Return a function that creates a registry of proxied tools of a server `up`."""
+def make_fetch(
+    server: Upstream, open_tools: Open, tmp_path: Path
+) -> Callable[..., Fetch]:
+    """Return a function that creates a registry and returns the call of its tool.
 
-    def make(server: ExternalServer, *names: str) -> Registry:
-        specs = [definition(name, proxy="up", timeout=10) for name in names]
-        return Registry(
-            Package(tmp_path, *specs).load(), providers=[open_tools(server)]
-        )
+    The tool `fetch` is proxied to the server `up`, which gets these headers.
+    """
+
+    def make(**headers: str) -> Fetch:
+        settings = {"url": server.url, "headers": headers}
+        tools = open_tools(ExternalServer("up", is_proxied=True, **settings))
+        spec = definition("fetch", proxy="up", timeout=10)
+        registry = Registry(Package(tmp_path, spec).load(), providers=[tools])
+        return lambda: registry.call_tool("fetch", {})
 
     return make
 
 
-def settings(server: Upstream | PersonalServer, **options: Any) -> ExternalServer:
-    return ExternalServer("up", url=server.url, is_proxied=True, **options)
-
-
-async def fetch(registry: Registry) -> ToolResponse:
-    return await registry.call_tool("fetch", {})
+@pytest.fixture
+def fetch(make_fetch: Callable[..., Fetch]) -> Fetch:
+    """Return a function that calls the tool `fetch` with the token in UP_TOKEN, if any."""
+    return make_fetch(Authorization="Bearer ${UP_TOKEN:-}")
 
 
 def read_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -96,68 +93,59 @@ LOST_SESSION_REPLIES = (
 
 
 async def test_call_that_fails_with_lost_mcp_session_is_repeated_in_a_new_session(
-    start_upstream: Start, proxy: Make, caplog: pytest.LogCaptureFixture
+    server: Upstream, fetch: Fetch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = start_upstream()
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
+    await fetch()
     for reply in LOST_SESSION_REPLIES:
         server.unknown_session = reply
         for expected_calls in (server.calls + 1, server.calls + 2):
             server.sessions.clear()
-            assert (await fetch(registry)).result == "hello", reply
+            assert (await fetch()).result == "hello", reply
             assert server.calls == expected_calls
     assert read_warnings(caplog) == []
 
 
 async def test_call_succeeds_after_server_restarts_with_another_mcp_version(
-    start_upstream: Start, proxy: Make, caplog: pytest.LogCaptureFixture
+    server: Upstream, fetch: Fetch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = start_upstream()
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
+    await fetch()
     for reply in LOST_SESSION_REPLIES:
         server.unknown_session = reply
         for is_modern in (True, False):
             server.is_modern = is_modern
             server.sessions.clear()
-            assert (await fetch(registry)).result == "hello", reply
+            assert (await fetch()).result == "hello", reply
     calls = 1 + 2 * len(LOST_SESSION_REPLIES)
     assert (server.calls, read_warnings(caplog)) == (calls, [])
 
 
 async def test_mcp_session_lost_at_status_200_is_replaced_without_repeating_the_call(
-    start_upstream: Start, proxy: Make
+    server: Upstream, fetch: Fetch
 ) -> None:
     """Only an HTTP error status shows that the call did not run."""
-    server = start_upstream()
     server.unknown_session = make_session_error(200)
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
+    await fetch()
     server.sessions.clear()
-    assert "Session not found" in str((await fetch(registry)).error)
-    assert (await fetch(registry)).result == "hello"
+    assert "Session not found" in str((await fetch()).error)
+    assert (await fetch()).result == "hello"
 
 
 async def test_parallel_calls_with_lost_mcp_session_share_one_new_session(
-    start_upstream: Start, proxy: Make
+    server: Upstream, fetch: Fetch
 ) -> None:
-    server = start_upstream()
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
+    await fetch()
     server.sessions.clear()
-    answers = await asyncio.gather(*(fetch(registry) for _ in range(10)))
+    answers = await asyncio.gather(*(fetch() for _ in range(10)))
     assert [answer.result for answer in answers] == ["hello"] * 10
     assert [method for method, _ in server.requests].count("initialize") == 2
 
 
 async def test_call_with_lost_mcp_session_is_repeated_only_once(
-    start_upstream: Start, proxy: Make
+    server: Upstream, fetch: Fetch
 ) -> None:
     """A load balancer that sends each request to another server loses every session."""
-    server = start_upstream()
     server.replies = [make_session_error(404)] * 99
-    answer = await fetch(proxy(settings(server), "fetch"))
+    answer = await fetch()
     assert answer.error == "the tool's server rejected the request: Session not found"
     assert [method for method, _ in server.requests].count("tools/call") == 2
 
@@ -168,53 +156,47 @@ def make_tool_error(status: int, code: int) -> Reply:
 
 
 async def test_tool_error_with_a_server_error_code_keeps_the_mcp_session(
-    start_upstream: Start, proxy: Make
+    server: Upstream, fetch: Fetch
 ) -> None:
-    server = start_upstream()
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
+    await fetch()
     for code in (-32000, -32001, -32042, -32099):
         for status in (200, 400):
             server.replies = [make_tool_error(status, code)]
-            assert (await fetch(registry)).error == (
+            assert (await fetch()).error == (
                 "the tool's server rejected the request: the printer is off"
             )
     assert [method for method, _ in server.requests].count("initialize") == 1
 
 
 async def test_tool_error_from_stateless_mcp_server_does_not_repeat_server_discover(
-    start_upstream: Start, proxy: Make
+    server: Upstream, fetch: Fetch
 ) -> None:
     """MCP 2026-07-28 sends ordinary errors with the HTTP status 400 or 404."""
-    server = start_upstream(is_modern=True)
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
+    server.is_modern = True
+    await fetch()
     for code in (-32602, -32603, -32020, -32042):
         for status in (400, 404):
             server.replies = [make_tool_error(status, code)] * 2
-            assert "the printer is off" in str((await fetch(registry)).error)
+            assert "the printer is off" in str((await fetch()).error)
     assert [method for method, _ in server.requests].count("server/discover") == 1
 
 
 async def test_mcp_session_lost_during_a_call_is_replaced_without_repeating_the_call(
-    start_upstream: Start, proxy: Make, caplog: pytest.LogCaptureFixture
+    server: Upstream, fetch: Fetch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The call may have run already."""
-    server = start_upstream()
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
+    await fetch()
     server.ends_sessions = True
     for stream in (": hi\n\n", "id: 1\nretry: 1\ndata:\n\n", ""):
         server.replies = [Reply(200, stream, (("Content-Type", "text/event-stream"),))]
-        assert "SSE stream ended" in str((await fetch(registry)).error)
-        assert (await fetch(registry)).result == "hello"
+        assert "SSE stream ended" in str((await fetch()).error)
+        assert (await fetch()).result == "hello"
     assert (server.calls, read_warnings(caplog)) == (4, [])
 
 
 async def test_external_tools_stay_offered_when_the_mcp_session_is_lost(
-    start_upstream: Start, open_tools: Open
+    server: Upstream, open_tools: Open
 ) -> None:
-    server = start_upstream()
     tools = open_tools(ExternalServer("up", url=server.url))
     assert (await call_tool(tools, "fetch")).result == "hello"
     server.sessions.clear()
@@ -223,7 +205,7 @@ async def test_external_tools_stay_offered_when_the_mcp_session_is_lost(
 
 
 async def test_tool_list_refresh_opens_a_new_session_only_if_the_session_is_lost(
-    start_upstream: Start,
+    server: Upstream,
     open_tools: Open,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -231,7 +213,6 @@ async def test_tool_list_refresh_opens_a_new_session_only_if_the_session_is_lost
     """After another error, the tools are not offered until a later attempt succeeds."""
     monkeypatch.setattr(connection, "_REFRESH_INTERVAL_S", 0.05)
     monkeypatch.setattr(connection, "_LIST_INTERVAL_S", 0.01)
-    server = start_upstream()
     tools = open_tools(ExternalServer("up", url=server.url))
     await tools.list_tools()
     server.sessions.clear()
@@ -247,9 +228,7 @@ async def test_tool_list_refresh_opens_a_new_session_only_if_the_session_is_lost
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("args", [("--sessions",), ()], ids=["2025", "2026"])
 async def test_restarted_mcp_sdk_server_answers_the_next_call(
-    open_tools: Open,
-    start_personal_server: Callable[..., PersonalServer],
-    args: tuple[str, ...],
+    open_tools: Open, start_personal_server: StartServer, args: tuple[str, ...]
 ) -> None:
     """The official SDK's server, with sessions (2025-11-25) and without (2026-07-28)."""
     server = start_personal_server(*args)
@@ -261,167 +240,121 @@ async def test_restarted_mcp_sdk_server_answers_the_next_call(
         assert (await call_tool(tools, "lists", action="list_lists")).success
 
 
+BUSY = "429 Too Many Requests"
+URL, DATE = "https://login.example/?a=1", "Sat, 28 Nov 2026 20:00:00 GMT"
 HTTP_ERRORS = (
+    (Reply(302, "", (("Location", URL),)), f"302 Found: redirect to {URL}"),
     (
-        Reply(302, "", (("Location", "https://login.example/?a=1"),)),
-        "HTTP 302 Found: redirect to https://login.example/?a=1",
+        Reply(307, "x", (("Location", URL),)),
+        f"307 Temporary Redirect: redirect to {URL}",
     ),
-    (
-        Reply(307, "moved", (("Location", "http://127.0.0.1:9/mcp"),)),
-        "HTTP 307 Temporary Redirect: redirect to http://127.0.0.1:9/mcp",
-    ),
-    (Reply(400, "no"), "HTTP 400 Bad Request: no"),
-    (Reply(401, '{"error": "expired"}'), 'HTTP 401 Unauthorized: {"error": "ex'),
-    (
-        Reply(403, "", (("WWW-Authenticate", 'Bearer scope="files"'),)),
-        'HTTP 403 Forbidden: Bearer scope="files"',
-    ),
-    (
-        Reply(429, "slow down", (("Retry-After", "3"),)),
-        "HTTP 429 Too Many Requests: slow down; retry after 3 s",
-    ),
-    (
-        Reply(429, "", (("Retry-After", "Sat, 28 Nov 2026 20:00:00 GMT"),)),
-        "HTTP 429 Too Many Requests; retry after Sat, 28 Nov 2026 20:00:00 GMT",
-    ),
-    (Reply(429, "", (("Retry-After", ""),)), "HTTP 429 Too Many Requests"),
-    (Reply(500), "HTTP 500 Internal Server Error"),
-    (make_session_error(500, -32603, "boom"), "Internal Server Error: boom"),
-    (
-        Reply(502, "<h1>nginx</h1>", (("Content-Type", "text/html"),)),
-        "HTTP 502 Bad Gateway",
-    ),
-    (
-        make_session_error(503, -32000, "Starting\x1b[2J"),
-        "HTTP 503 Service Unavailable: Starting",
-    ),
-    (Reply(529, "overloaded"), "HTTP 529: overloaded"),
+    (Reply(400, "no"), "400 Bad Request: no"),
+    (Reply(401, '{"error": "expired"}'), '401 Unauthorized: {"error": "ex'),
+    (Reply(403, "", (("WWW-Authenticate", "Bearer a"),)), "403 Forbidden: Bearer a"),
+    (Reply(429, "slow", (("Retry-After", "3"),)), f"{BUSY}: slow; retry after 3 s"),
+    (Reply(429, "", (("Retry-After", DATE),)), f"{BUSY}; retry after {DATE}"),
+    (Reply(429, "", (("Retry-After", ""),)), BUSY),
+    (Reply(500), "500 Internal Server Error"),
+    (make_session_error(500, -32603, "boom"), "500 Internal Server Error: boom"),
+    (Reply(502, "<h1>no</h1>", (("Content-Type", "text/html"),)), "502 Bad Gateway"),
+    (make_session_error(503, 1, "Start\x1b[2J"), "503 Service Unavailable: Start"),
+    (Reply(529, "overloaded"), "529: overloaded"),
 )
 
 
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
 async def test_external_server_http_error_is_returned_and_logged_once(
-    start_upstream: Start,
-    proxy: Make,
-    is_modern: bool,
-    caplog: pytest.LogCaptureFixture,
+    server: Upstream, fetch: Fetch, is_modern: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = start_upstream(is_modern)
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
+    server.is_modern = is_modern
+    await fetch()
     for reply, expected in HTTP_ERRORS:
         caplog.clear()
         server.replies = [reply]
-        error = str((await fetch(registry)).error)
+        error = str((await fetch()).error)
         assert error.startswith("the tool's server rejected the request: HTTP ")
-        assert expected in error and "\x1b" not in error
+        assert f"HTTP {expected}" in error and "\x1b" not in error
         assert ("retry after" in error) == ("retry after" in expected)
         (line,) = read_warnings(caplog)
         assert line.startswith("the call of fetch failed: HTTP ") and expected in line
         assert "\x1b" not in line
-        assert (await fetch(registry)).result == "hello"
+        assert (await fetch()).result == "hello"
+
+
+@pytest.fixture
+def token_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the path of the file with the token that `fetch` sends."""
+    monkeypatch.setenv("UP_TOKEN_FILE", str(tmp_path / "token"))
+    return tmp_path / "token"
 
 
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
 async def test_external_server_token_file_is_read_again_after_http_401(
-    start_upstream: Start,
-    proxy: Make,
-    is_modern: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    server: Upstream, fetch: Fetch, is_modern: bool, token_file: Path
 ) -> None:
-    server = start_upstream(is_modern)
-    file = tmp_path / "token"
-    monkeypatch.setenv("UP_TOKEN_FILE", str(file))
-    registry = proxy(
-        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
-    )
+    server.is_modern = is_modern
     for token in ("first-token", "second-token", "third-token"):
-        file.write_text(f"{token}\n")
+        token_file.write_text(f"{token}\n")
         server.token = token
-        answers = await asyncio.gather(*(fetch(registry) for _ in range(3)))
+        answers = await asyncio.gather(*(fetch() for _ in range(3)))
         assert [answer.result for answer in answers] == ["hello"] * 3
     # The new token is kept: the next call needs one request only.
     before = len(server.requests)
-    await fetch(registry)
+    await fetch()
     assert server.requests[before:] == [("tools/call", "third-token")]
 
 
+UNAUTHORIZED = 'HTTP 401 Unauthorized: Bearer error="invalid_token"'
+
+
 async def test_expired_token_for_external_server_is_reported_until_it_is_renewed(
-    start_upstream: Start,
-    proxy: Make,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    server: Upstream, fetch: Fetch, token_file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = start_upstream()
     server.token = "first-token"
-    monkeypatch.setenv("UP_TOKEN", "first-token")
-    registry = proxy(
-        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN:-}"}), "fetch"
-    )
-    await fetch(registry)
+    token_file.write_text("first-token")
+    await fetch()
     server.token = "second-token"
     before = len(server.requests)
-    answer = await fetch(registry)
-    assert answer.error == (
-        "the tool's server rejected the request: HTTP 401 Unauthorized: Bearer"
-        ' error="invalid_token"'
-    )
+    error = (await fetch()).error
+    assert error == f"the tool's server rejected the request: {UNAUTHORIZED}"
     assert len(server.requests) == before + 1, "the same token is not sent again"
     assert len(read_warnings(caplog)) == 1
-    monkeypatch.setenv("UP_TOKEN", "second-token")
-    assert (await fetch(registry)).result == "hello"
+    token_file.write_text("second-token")
+    assert (await fetch()).result == "hello"
 
 
 async def test_external_server_token_refused_on_connection_is_reported_to_callers(
-    start_upstream: Start,
-    proxy: Make,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    server: Upstream, fetch: Fetch, token_file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = start_upstream()
     server.token = "right-token"
-    monkeypatch.setenv("UP_TOKEN", "wrong-token")
-    registry = proxy(
-        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
-    )
-    answer = await fetch(registry)
-    assert answer.error == (
-        "the external server `up` of this tool cannot be reached now: HTTP 401"
-        ' Unauthorized: Bearer error="invalid_token"'
-    )
+    token_file.write_text("wrong-token")
+    unreachable = "the external server `up` of this tool cannot be reached now"
+    assert (await fetch()).error == f"{unreachable}: {UNAUTHORIZED}"
     assert "not connected: HTTP 401 Unauthorized" in caplog.text
-    monkeypatch.setenv("UP_TOKEN", "right-token")
+    token_file.write_text("right-token")
     async with asyncio.timeout(WAIT_TIMEOUT_S):
-        while not (await fetch(registry)).success:
+        while not (await fetch()).success:
             await asyncio.sleep(0.1)
 
 
 async def test_invalid_header_after_http_401_is_logged_without_its_value(
-    start_upstream: Start,
-    proxy: Make,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    server: Upstream,
+    make_fetch: Callable[..., Fetch],
+    token_file: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Also when the session is kept."""
-    server = start_upstream()
+    fetch = make_fetch(Authorization="Bearer ${UP_TOKEN}")
     server.token = "first-token"
-    file = tmp_path / "token"
-    monkeypatch.setenv("UP_TOKEN_FILE", str(file))
-    registry = proxy(
-        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
-    )
-    file.write_text("first-token")
-    assert (await fetch(registry)).success
+    token_file.write_text("first-token")
+    assert (await fetch()).success
     server.token = "second-token"
-    file.write_text("secret\nX-Other: 1")
-    assert "HTTP 401" in str((await fetch(registry)).error)
-    file.write_text("second-token")
-    assert (await fetch(registry)).success
-    file.write_text("secret\nX-Other: 1")
-    other_registry = proxy(settings(server, headers={"X": "a ${UP_TOKEN}"}), "fetch")
-    assert not (await fetch(other_registry)).success
+    token_file.write_text("secret\nX-Other: 1")
+    assert "HTTP 401" in str((await fetch()).error)
+    token_file.write_text("second-token")
+    assert (await fetch()).success
+    token_file.write_text("secret\nX-Other: 1")
+    assert not (await make_fetch(X="a ${UP_TOKEN}")()).success
     assert (
         "the header X has a line break or a character outside of ASCII" in caplog.text
     )

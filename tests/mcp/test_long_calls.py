@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.http.serving import rpc
 from tests.mcp.servers import (
     CLIENT,
     ERAS,
@@ -18,7 +19,6 @@ from tests.mcp.servers import (
     StdioServer,
     get_text,
     http_server,
-    meta,
     stdio_server,
 )
 from tests.waiting import wait_until
@@ -35,7 +35,7 @@ def web_server(faulty_project: Path) -> Iterator[HttpServer]:
 
 @pytest.fixture(scope="module", params=ERAS)
 def stdio(
-    faulty_project: Path, request: pytest.FixtureRequest
+    request: pytest.FixtureRequest, faulty_project: Path
 ) -> Iterator[StdioServer]:
     with stdio_server(faulty_project, PACKAGE, era=request.param) as server:
         yield server
@@ -45,22 +45,12 @@ def send_call(
     url: str, era: str, tool: str, token: str | None, **arguments: object
 ) -> http.client.HTTPConnection:
     """Send a call and return the connection before any response is read."""
-    params: dict[str, object] = {"name": tool, "arguments": arguments}
-    fields = {} if token is None else {"progressToken": token}
-    params["_meta"] = meta(**fields) if era == MODERN else fields
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": era,
-    }
-    if era == MODERN:
-        headers |= {"Mcp-Method": "tools/call", "Mcp-Name": tool}
-    message = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+    meta = {} if token is None else {"progressToken": token}
+    params = {"name": tool, "arguments": arguments, "_meta": meta}
+    body, headers = rpc("tools/call", params, modern=era == MODERN)
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(
-        parts.hostname or "", parts.port, timeout=60
-    )
-    connection.request("POST", parts.path, json.dumps(message), headers)
+    connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=60)
+    connection.request("POST", parts.path, body, headers)
     return connection
 
 

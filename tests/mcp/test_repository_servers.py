@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from mcp.types import CallToolResult
 
 from tests.mcp.servers import ERAS, http_server, meta, stdio_server
 from tests.repository import TOOLSETS
-from toolcast_runtime import Registry, Tool
+from toolcast_runtime import Registry
 from toolcast_runtime.core.definitions.tool import module_name
 
 ROOT = Path(__file__).parents[2]
@@ -46,14 +46,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def get_registry(toolset: str) -> Registry:
-    module = importlib.import_module(f"generated.{toolset}.registry")
-    registry: Registry = module.REGISTRY
+    registry: Registry = import_module(f"generated.{toolset}.registry").REGISTRY
     return registry
-
-
-def get_tools(toolset: str) -> dict[str, Tool]:
-    """Return every local tool of a toolset by name."""
-    return {tool.name: tool for tool in get_registry(toolset).local_tools}
 
 
 @contextmanager
@@ -87,7 +81,7 @@ CASES = [
 async def test_mcp_sdk_client_lists_and_calls_every_tool_on_the_repositorys_servers(
     toolset: str, transport: str, mode: str, environment: dict[str, str]
 ) -> None:
-    tools = get_tools(toolset)
+    tools = {tool.name: tool for tool in get_registry(toolset).local_tools}
     with _server_address(toolset, transport, environment) as address:
         async with Client(address, mode=mode) as client:
             listed_tools = (await client.list_tools()).tools

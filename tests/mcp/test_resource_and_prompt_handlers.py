@@ -27,9 +27,8 @@ def make_prompt(name: str, **values: tuple[str, ...]) -> ResourceOrPrompt:
     """Return a prompt with one message and these arguments with their values."""
     arguments = [{"name": argument} for argument in values]
     definition = {"name": name, "description": "A.", "arguments": arguments}
-    return ResourceOrPrompt(
-        name, definition, [{"role": "user", "text": "{{a}}!"}], None, values
-    )
+    messages = [{"role": "user", "text": "{{a}}!"}]
+    return ResourceOrPrompt(name, definition, messages, None, values)
 
 
 def make_handlers(
@@ -141,9 +140,8 @@ async def test_uri_is_read_from_a_resource_before_a_stored_result_and_a_skill() 
 
     def make_store(text: str | None) -> Any:
         contents = None if text is None else {"uri": "a:x", "text": text}
-        return SimpleNamespace(
-            contents=lambda *_: contents, find_contents=lambda *_: contents
-        )
+        find = lambda *_: contents  # noqa: E731
+        return SimpleNamespace(contents=find, find_contents=find)
 
     skills = lambda: make_store("skill")  # noqa: E731
     assert (await read("a:x", kept=make_store("kept"), skills=skills)).text == "kept"
@@ -159,13 +157,11 @@ async def test_uri_is_read_from_a_resource_before_a_stored_result_and_a_skill() 
 async def test_mcp_prompt_messages_are_filled_with_its_arguments() -> None:
     """Values that are not allowed, and unknown prompts and arguments, are errors."""
     get = make_handlers(prompts=(make_prompt("p", a=("x", "y")),))["on_get_prompt"]
-    result = await get(
-        CONTEXT, types.GetPromptRequestParams(name="p", arguments={"a": "x"})
-    )
-    assert result.description == "A."
-    assert [message.content.text for message in result.messages] == ["x!"]
-    result = await get(CONTEXT, types.GetPromptRequestParams(name="p"))
-    assert [message.content.text for message in result.messages] == ["!"]
+    for given, text in (({"a": "x"}, "x!"), (None, "!")):
+        params = types.GetPromptRequestParams(name="p", arguments=given)
+        result = await get(CONTEXT, params)
+        assert result.description == "A."
+        assert [message.content.text for message in result.messages] == [text]
     for name, arguments, problem in (
         ("q", {}, "Unknown prompt: q"),
         ("p", {"a": "z"}, "`a` must be one of x, y"),
@@ -190,28 +186,16 @@ async def test_argument_completion_returns_at_most_100_values_with_a_prefix() ->
     """`total` counts all matching values; `has_more` is true above the limit."""
     template = types.ResourceTemplateReference(uri="a:{a}")
     prompt = types.PromptReference(name="p")
-    completion = await complete(template, "")
-    assert (completion.values, completion.total, completion.has_more) == (
-        [*VALUES[:100]],
-        101,
-        True,
-    )
-    completion = await complete(prompt, "")
-    assert (completion.values, completion.total, completion.has_more) == (
-        [*VALUES[:100]],
-        100,
-        False,
-    )
-    completion = await complete(template, "v10")
-    assert (completion.values, completion.total, completion.has_more) == (
-        ["v100"],
-        1,
-        False,
-    )
-    assert (await complete(prompt, "", "other")).values == []
-    for ref in (
-        types.PromptReference(name="q"),
-        types.ResourceTemplateReference(uri="a:{b}"),
+    for ref, prefix, values, total, has_more in (
+        (template, "", VALUES[:100], 101, True),
+        (prompt, "", VALUES[:100], 100, False),
+        (template, "v10", ("v100",), 1, False),
     ):
+        completion = await complete(ref, prefix)
+        assert (completion.total, completion.has_more) == (total, has_more)
+        assert completion.values == [*values]
+    assert (await complete(prompt, "", "other")).values == []
+    unknown = types.ResourceTemplateReference(uri="a:{b}")
+    for ref in (types.PromptReference(name="q"), unknown):
         with pytest.raises(MCPError, match="Unknown prompt or resource template"):
             await complete(ref, "")

@@ -95,18 +95,6 @@ def test_mcp_stdio_server_answers_all_requests_before_it_exits_when_input_ends(
     assert texts == ['{"sum": 6}', '{"sum": 7}', text]
 
 
-def test_server_joins_a_message_that_arrives_in_chunks(faulty_project: Path) -> None:
-    """Chunks of 7 bytes split characters of several bytes."""
-    data = encode_call(1, "refuse", reason="ü€😀" * 50) + b"\n"
-    with running_server(faulty_project, subprocess.PIPE, subprocess.PIPE) as process:
-        assert process.stdin is not None and process.stdout is not None
-        for start in range(0, len(data), 7):
-            process.stdin.write(data[start : start + 7])
-            process.stdin.flush()
-            time.sleep(0)
-        assert get_text(json.loads(process.stdout.readline())) == "ü€😀" * 50
-
-
 TOO_LONG = b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * MAX_LINE_BYTES + b'"}'
 SURROGATE = b'{"jsonrpc":"2.0","id":7,"method":"ping","params":{"name":"\\ud800"}}'
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -234,8 +233,8 @@ def project(tmp_path: Path, file: Path) -> Path:
     """Write a project with a server that declares a lock file."""
     files = {
         "toolcast.yaml": "version: 1\ntoolsets: [toy]\n",
-        "toy/send.yaml": "name: send\nsummary: Sends a mail.\nparameters:\n  type: object\n"
-        "  properties: {to: {type: string}}\n"
+        "toy/send.yaml": "name: send\nsummary: Sends a mail.\nparameters:\n"
+        "  {type: object, properties: {to: {type: string}}}\n"
         "annotations: {readOnlyHint: false, destructiveHint: false}\n",
         "toy/toolset.yaml": "name: toy\ntitle: Toy\nmcp_servers:\n  other:\n"
         f"    command: {json.dumps(sys.executable)}\n"
@@ -327,9 +326,8 @@ def test_check_reports_server_lock_files_that_are_invalid_or_shared_by_two_serve
     assert location == "toy/locks/other.json:2"
     assert message.startswith("the lock file of `other` is not valid JSON")
     add_server(project, "locks/other.json", "x")
-    assert "`locks/other.json` is also the lock file of `another`" in dict(
-        message[::-1] for message in find_lock_findings(project)
-    )
+    messages = [message for _, message in find_lock_findings(project)]
+    assert "`locks/other.json` is also the lock file of `another`" in messages
 
 
 def test_check_reports_a_server_lock_file_that_no_server_uses(project: Path) -> None:
@@ -367,9 +365,10 @@ def test_lock_command_refuses_an_invalid_lock_file_without_changing_it(
 def add_server(project: Path, lock: str, command: str) -> None:
     """Declare a server before the existing one."""
     path = project / "toy/toolset.yaml"
-    entry = f"  another: {{command: {json.dumps(command)}, lock: {lock}}}\n"
-    text = path.read_text().replace("mcp_servers:\n", f"mcp_servers:\n{entry}")
-    path.write_text(text)
+    entry = (
+        f"mcp_servers:\n  another: {{command: {json.dumps(command)}, lock: {lock}}}\n"
+    )
+    path.write_text(path.read_text().replace("mcp_servers:\n", entry))
 
 
 def test_lock_command_with_an_unreachable_server_still_reports_and_locks_other_servers(

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from tests.external.conftest import WAIT_TIMEOUT_S, wait_for_no_processes
-from tests.external.servers.http_servers import run_personal_server
 from tests.module_graph import ROOT
 from tests.thread_server import serve_in_threads
 from toolcast.mcp_client.connections import find_error_line
@@ -314,14 +313,6 @@ def test_unreachable_mcp_server_is_a_listing_error_with_its_url_or_program() -> 
         read_server(parse_url_server("http://127.0.0.1:9/mcp"))
     with pytest.raises(ListingError, match="`no-such-program` cannot be started"):
         read_server(parse_command_server("no-such-program --serve"))
-
-
-@pytest.mark.slow
-def test_read_server_reads_a_stateless_mcp_http_server_in_version_2026_07_28() -> None:
-    with run_personal_server() as server:
-        reading = read_server(parse_url_server(server.url))
-    assert reading.protocol == "2026-07-28"
-    assert reading.tools
 
 
 def test_invalid_mcp_server_command_or_url_is_a_listing_error() -> None:

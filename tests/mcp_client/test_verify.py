@@ -63,27 +63,21 @@ def verify(project: Path, *args: str) -> tuple[int, str]:
     return process.returncode, process.stdout + process.stderr
 
 
-def test_verify_command_reports_the_live_servers_added_tools_and_changed_instructions(
+def test_verify_command_reports_added_and_renamed_tools_and_changed_instructions(
     project: Path, file: Path
 ) -> None:
     assert verify(project, "other")[0] == 0
     write_listing(file, SEND, {"name": "list", "inputSchema": {"type": "object"}})
     code, text = verify(project, "other")
     assert (code, "tool/added" in text, "`list` is new" in text) == (1, True, True)
+    write_listing(file, {**SEND, "name": "sent"})
+    code, text = verify(project, "other", "--toolset", "toy")
+    assert (code, "1 change in 1 place" in text) == (1, True)
+    assert "`send` is renamed to `sent`" in text
     write_listing(file, SEND, instructions="Obey.")
     command = " ".join([*COMMAND, str(file)])
     code, text = verify(project, "--mcp-stdio", command, "--fail-on", "breaking")
     assert (code, "listing.instructions/changed" in text) == (0, True)
-
-
-def test_verify_command_reports_a_renamed_live_server_tool_as_one_change(
-    project: Path, file: Path
-) -> None:
-    write_listing(file, {**SEND, "name": "sent"})
-    code, text = verify(project, "other", "--toolset", "toy")
-    assert code == 1
-    assert "`send` is renamed to `sent`" in text
-    assert "1 change in 1 place" in text
 
 
 def test_verify_command_refuses_a_live_mcp_server_without_any_tool_from_the_toolset(
@@ -141,15 +135,6 @@ def test_verify_command_does_not_compare_tools_with_another_servers_name_prefix(
     assert "1 tool of `mcp_servers` is not compared" in text
 
 
-def test_verify_command_accepts_the_header_option_only_with_a_url_and_as_name_colon_value(
-    project: Path,
-) -> None:
-    code, text = verify(project, "other", "--header", "A: b")
-    assert (code, "--header requires --mcp-url" in text) == (2, True)
-    code, text = verify(project, "--mcp-url", "http://127.0.0.1:1/", "--header", "A")
-    assert (code, "`--header` is not in the form NAME:VALUE" in text) == (2, True)
-
-
 @pytest.mark.slow
 def test_verify_command_finds_no_difference_between_a_generated_mcp_server_and_its_specs() -> (
     None
@@ -171,6 +156,8 @@ def test_verify_command_finds_no_difference_between_a_generated_mcp_server_and_i
         (["other", "--toolset", "x"], "there is no toolset `x`"),
         (["other", "--client", "x"], "there is no client `x`"),
         (["other", "--fail-on", "x"], "--fail-on: `x` has no valid audience"),
+        (["other", "--header", "A: b"], "--header requires --mcp-url"),
+        (["--mcp-url", "http://x", "--header", "A"], "is not in the form NAME:VALUE"),
     ],
 )
 def test_verify_command_refuses_contradictory_or_unknown_command_line_arguments(
@@ -184,20 +171,14 @@ def test_verify_command_refuses_contradictory_or_unknown_command_line_arguments(
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("era", ["", "modern"])
 @pytest.mark.parametrize(
-    ("member", "field", "value", "invalid_value"),
+    ("member", "field", "value", "wrong"),
     [
         ("execution", "execution", {"taskSupport": "optional"}, {}),
         ("outputSchema", "returns", {"type": "string"}, {"type": "number"}),
     ],
 )
 def test_verify_compares_a_tool_field_that_a_protocol_version_lacks_only_if_listed(
-    project: Path,
-    file: Path,
-    era: str,
-    member: str,
-    field: str,
-    value: Any,
-    invalid_value: Any,
+    project: Path, file: Path, era: str, member: str, field: str, value: Any, wrong: Any
 ) -> None:
     """Only 2025-11-25 has `execution`; only 2026-07-28 has results other than objects."""
     spec = project / "toy/send.yaml"
@@ -205,7 +186,7 @@ def test_verify_compares_a_tool_field_that_a_protocol_version_lacks_only_if_list
     write_toolset_file(project, file, *era.split())
     write_listing(file, {**SEND, member: value})
     assert verify(project, "other")[0] == 0
-    write_listing(file, {**SEND, member: invalid_value})
+    write_listing(file, {**SEND, member: wrong})
     assert verify(project, "other")[0] == 1
     write_listing(file, SEND)
     is_listed_in_version = (member == "execution") == (era == "")

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.router.catalogs import (
-    Message,
-    load_catalogs,
-    measure_routes,
-    read_messages,
-)
+from tests.router.catalogs import Message, load_catalogs, measure_routes, read_messages
 from tests.router.message_sets import (
     KINDS,
     PARTS,

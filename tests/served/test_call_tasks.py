@@ -19,9 +19,7 @@ from toolcast_runtime import Registry, ToolResponse, current_call
 
 Handler = Callable[[], Awaitable[Any]]
 Call = Callable[..., Awaitable[ToolResponse]]
-CONTEXT_NAME: contextvars.ContextVar[str] = contextvars.ContextVar(
-    "name", default="unknown"
-)
+CONTEXT_NAME = contextvars.ContextVar("name", default="unknown")
 IS_EAGER = sys.version_info >= (3, 12)
 
 
@@ -58,28 +56,20 @@ async def count_rounds(call: Awaitable[ToolResponse]) -> int:
     return rounds
 
 
-async def test_async_handler_without_await_ends_in_two_rounds(call: Call) -> None:
-    """Event loop rounds: two, or none with the eager tasks of Python 3.12."""
-
-    async def at_once() -> str:
-        return "done"
-
-    rounds = await count_rounds(call(at_once))
-    assert rounds == (0 if IS_EAGER else 2)
-
-
+@pytest.mark.parametrize(
+    ("awaits", "rounds"), [(0, 0 if IS_EAGER else 2), (2, 3 if IS_EAGER else 4)]
+)
 async def test_call_is_answered_in_the_event_loop_round_in_which_its_handler_ends(
-    call: Call,
+    call: Call, awaits: int, rounds: int
 ) -> None:
-    """No further round of the event loop passes before the answer."""
+    """The handler's task needs two rounds, or none with the eager tasks of Python 3.12."""
 
-    async def in_two_rounds() -> str:
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+    async def handler() -> str:
+        for _ in range(awaits):
+            await asyncio.sleep(0)
         return "done"
 
-    rounds = await count_rounds(call(in_two_rounds))
-    assert rounds == (3 if IS_EAGER else 4)
+    assert await count_rounds(call(handler)) == rounds
 
 
 async def test_async_handler_runs_in_a_separate_task(call: Call) -> None:

@@ -122,7 +122,9 @@ async def test_synchronous_calls_above_the_maximum_wait_for_worker_threads() -> 
     assert len(idents) <= MAX_THREADS and threading.get_ident() not in idents
 
 
-async def test_cancelled_calls_that_waited_for_a_worker_thread_use_up_none() -> None:
+async def test_cancelled_calls_that_ran_or_waited_for_a_worker_thread_use_up_none() -> (
+    None
+):
     release = threading.Event()
     hanging = [
         asyncio.create_task(run_in_thread(release.wait)) for _ in range(MAX_THREADS)
@@ -130,8 +132,10 @@ async def test_cancelled_calls_that_waited_for_a_worker_thread_use_up_none() -> 
     await asyncio.sleep(0)
     late = [asyncio.create_task(run_in_thread(lambda: "late")) for _ in range(10)]
     await asyncio.sleep(0)
-    for task in late[::2]:
+    for task in (hanging[0], *late[::2]):
         task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hanging.pop(0)
     release.set()
     assert await asyncio.gather(*late[1::2]) == [("late", None)] * 5
     await asyncio.gather(*hanging)
@@ -162,17 +166,6 @@ async def test_worker_thread_returns_a_handlers_exception_and_runs_further_calls
 
     result, raised = await run_in_thread(fail)
     assert (result, type(raised)) == (None, error)
-    assert await run_in_thread(lambda: 1) == (1, None)
-
-
-async def test_synchronous_call_works_after_a_running_one_was_cancelled() -> None:
-    release = threading.Event()
-    task = asyncio.create_task(run_in_thread(release.wait))
-    await asyncio.sleep(0)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    release.set()
     assert await run_in_thread(lambda: 1) == (1, None)
 
 

@@ -149,12 +149,3 @@ async def test_handler_log_rejects_unknown_levels_and_texts_that_are_no_strings(
     assert "`level` must be one of debug, info" in str(result.content)
     assert "`text` must be a string" in str(result.content)
     assert messages == []
-
-
-@pytest.mark.parametrize("mode", MODES)
-async def test_server_declares_the_log_capability(
-    registry: Registry, mode: Mode
-) -> None:
-    server = McpServer(registry, name="demo").build()
-    async with Client(server, mode=mode) as client:
-        assert client.server_capabilities.logging is not None

@@ -11,7 +11,6 @@ import socket
 import tty
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -19,8 +18,8 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from toolcast_runtime.stdio.framing import LineSplitter, RawJson, encode_message
 from toolcast_runtime.stdio import streams as streams_module
+from toolcast_runtime.stdio.framing import LineSplitter, RawJson, encode_message
 from toolcast_runtime.stdio.streams import (
     SEND_PAUSE_BYTES,
     IncomingMessages,
@@ -313,20 +312,6 @@ async def test_stdio_streams_support_non_blocking_file_descriptors() -> None:
         await sending
         streams.request(2)
         await streams.incoming.receive()
-
-
-async def test_stdio_streams_work_with_files(tmp_path: Path) -> None:
-    requests, output = tmp_path / "requests", tmp_path / "output"
-    requests.write_bytes(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
-    with requests.open("rb") as source, output.open("wb") as sink:
-        outgoing = OutgoingMessages(sink.fileno(), 2)
-        incoming = IncomingMessages(source.fileno(), outgoing)
-        async for item in incoming:
-            assert isinstance(item.message, JSONRPCRequest)
-            answer = JSONRPCResponse(jsonrpc="2.0", id=item.message.id, result={})
-            await outgoing.send(SessionMessage(answer))
-        await outgoing.aclose()
-    assert json.loads(output.read_bytes()) == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
 async def test_stdio_input_ends_only_after_every_request_is_answered() -> None:

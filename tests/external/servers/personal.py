@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import json
 import os
-import sqlite3
 import sys
 import uuid
 from typing import Any
@@ -140,32 +139,24 @@ TOOLS: dict[str, tuple[str, Row]] = {
 
 
 class Store:
-    """A table of JSON documents, by kind."""
+    """A list of documents with their kinds."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect(":memory:", check_same_thread=False)
-        self._database.execute(
-            "CREATE TABLE IF NOT EXISTS thing (id TEXT PRIMARY KEY, kind TEXT, body TEXT)"
-        )
+        self._entries: list[tuple[str, Row]] = []
 
     def add(self, kind: str, body: Row) -> Row:
         entry = {"id": uuid.uuid4().hex[:8], **body}
-        values = (entry["id"], kind, json.dumps(entry))
-        with self._database:
-            self._database.execute("INSERT INTO thing VALUES (?, ?, ?)", values)
+        self._entries.append((kind, entry))
         return entry
 
     def find(self, kind: str, query: str = "") -> list[Row]:
-        rows = self._database.execute(
-            "SELECT body FROM thing WHERE kind = ? ORDER BY rowid", (kind,)
-        )
-        found = [body for (body,) in rows if query.lower() in body.lower()]
-        return [json.loads(body) for body in found]
+        found = [entry for entry_kind, entry in self._entries if entry_kind == kind]
+        return [entry for entry in found if query.lower() in json.dumps(entry).lower()]
 
     def remove(self, number: str) -> bool:
-        with self._database:
-            done = self._database.execute("DELETE FROM thing WHERE id = ?", (number,))
-        return done.rowcount > 0
+        rest = [item for item in self._entries if item[1]["id"] != number]
+        is_found, self._entries = len(rest) < len(self._entries), rest
+        return is_found
 
 
 def run_action(store: Store, name: str, arguments: Row) -> Row:
@@ -247,30 +238,24 @@ async def publish_change(bus: InMemorySubscriptionBus, growing: str) -> None:
     await bus.publish(ToolsListChanged())
 
 
-def refuse_discovery(app: Any) -> Any:
-    """Return an ASGI application that refuses `server/discover` of MCP 2026-07-28."""
+def guard(app: Any, token: str, has_discovery: bool) -> Any:
+    """Return an ASGI application that refuses requests without the token.
+
+    Without discovery, it refuses `server/discover` of MCP 2026-07-28, too.
+    """
 
     async def app_with_check(scope: Any, receive: Any, send: Any) -> None:
-        if dict(scope.get("headers") or ()).get(b"mcp-method") == b"server/discover":
-            await send({"type": "http.response.start", "status": 404, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
+        headers = dict(scope.get("headers") or ())
+        expected, status = f"Bearer {token}".encode(), 200
+        if not has_discovery and headers.get(b"mcp-method") == b"server/discover":
+            status = 404
+        if scope["type"] == "http" and token:
+            status = status if headers.get(b"authorization") == expected else 401
+        if status == 200:
+            await app(scope, receive, send)
             return
-        await app(scope, receive, send)
-
-    return app_with_check
-
-
-def require_token(app: Any, token: str) -> Any:
-    """Return an ASGI application that refuses requests without the token."""
-
-    async def app_with_check(scope: Any, receive: Any, send: Any) -> None:
-        header = dict(scope.get("headers") or ()).get(b"authorization")
-        if scope["type"] == "http" and token and header != f"Bearer {token}".encode():
-            start = {"type": "http.response.start", "status": 401, "headers": []}
-            await send(start)
-            await send({"type": "http.response.body", "body": b""})
-            return
-        await app(scope, receive, send)
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
 
     return app_with_check
 
@@ -298,9 +283,7 @@ def main() -> None:
     import uvicorn
 
     app = server.streamable_http_app(stateless_http=not options.sessions)
-    app = require_token(
-        refuse_discovery(app) if options.sessions else app, options.token
-    )
+    app = guard(app, options.token, not options.sessions)
     certificate = options.certificate
     tls = {"ssl_certfile": certificate, "ssl_keyfile": certificate}
     config = uvicorn.Config(app, port=options.http, log_level="warning", **tls)
