@@ -6,7 +6,7 @@ import asyncio
 import datetime
 import ipaddress
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from cryptography.x509.oid import NameOID
 
 from generated.kirishima import registry
 from tests.external.conftest import Open, call_tool, wait_for_tool
-from tests.external.servers.http_servers import PersonalServer, run_personal_server
+from tests.external.servers.http_servers import PersonalServer
 from tests.external.servers.upstream import Upstream
 from tests.thread_server import serve_in_threads
 from tests.waiting import wait_until_async
@@ -44,26 +44,13 @@ async def close_registry() -> AsyncIterator[None]:
     await registry.REGISTRY.close()
 
 
-@pytest.fixture(scope="module")
-def personal_server() -> Iterator[PersonalServer]:
-    with run_personal_server("--token", TOKEN) as server:
-        yield server
-
-
-@pytest.fixture
-def configured_server(
-    personal_server: PersonalServer, monkeypatch: pytest.MonkeyPatch
-) -> PersonalServer:
-    """Set the server's URL and token in the variables of the toolset `kirishima`."""
-    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", personal_server.url)
-    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
-    return personal_server
-
-
-async def test_external_tools_are_listed_after_local_tools_for_allowed_clients(
-    configured_server: PersonalServer,
+async def test_external_tools_are_listed_and_called_only_for_allowed_clients(
+    start_personal_server: StartServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are in the router's catalog, too, but never always listed."""
+    server = start_personal_server("--token", TOKEN)
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", server.url)
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
     internal = [tool["name"] for tool in await registry.get_mcp_tools("internal")]
     assert internal[-4:] == ["calendar", "contacts", "email", "lists"]
     external = [tool["name"] for tool in await registry.get_mcp_tools("external")]
@@ -75,14 +62,8 @@ async def test_external_tools_are_listed_after_local_tools_for_allowed_clients(
     always = await registry.get_always_tools("internal")
     names = {tool["function"]["name"] for tool in always}
     assert names == {"get_personality", "manage_prompt", "memory"}
-
-
-async def test_registry_calls_local_tools_and_allowed_external_tools(
-    configured_server: PersonalServer,
-) -> None:
-    created = await registry.call_tool(
-        "lists", {"action": "create_list", "title": "Shopping"}, "internal"
-    )
+    arguments = {"action": "create_list", "title": "Shopping"}
+    created = await registry.call_tool("lists", arguments, "internal")
     assert created.result["created"]["title"] == "Shopping"
     assert (await registry.call_tool("get_personality", {}, "internal")).success
     for tool, client in (("email", "external"), ("calendar", "copilot")):
@@ -104,7 +85,6 @@ async def test_local_tools_are_listed_while_an_external_server_is_unreachable(
     names = [tool["name"] for tool in await registry.get_mcp_tools("external")]
     assert names == ["memory"]
     assert "external server personal: not connected: ConnectError" in caplog.text
-    await registry.REGISTRY.close()
 
 
 @pytest.mark.slow

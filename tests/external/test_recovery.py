@@ -106,17 +106,20 @@ async def test_call_that_fails_with_lost_mcp_session_is_repeated_in_a_new_sessio
 
 
 async def test_call_succeeds_after_server_restarts_with_another_mcp_version(
-    server: Upstream, fetch: Fetch, caplog: pytest.LogCaptureFixture
+    server: Upstream,
+    make_fetch: Callable[..., Fetch],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    await fetch()
-    for reply in LOST_SESSION_REPLIES:
+    starts = [(reply, True) for reply in LOST_SESSION_REPLIES]
+    starts.append((LOST_SESSION_REPLIES[0], False))
+    for reply, is_modern in starts:
         server.unknown_session = reply
-        for is_modern in (True, False):
-            server.is_modern = is_modern
+        fetch = make_fetch()
+        for is_modern_now in (is_modern, not is_modern, is_modern):
+            server.is_modern = is_modern_now
             server.sessions.clear()
             assert (await fetch()).result == "hello", reply
-    calls = 1 + 2 * len(LOST_SESSION_REPLIES)
-    assert (server.calls, read_warnings(caplog)) == (calls, [])
+    assert (server.calls, read_warnings(caplog)) == (3 * len(starts), [])
 
 
 async def test_mcp_session_lost_at_status_200_is_replaced_without_repeating_the_call(
@@ -234,10 +237,9 @@ async def test_restarted_mcp_sdk_server_answers_the_next_call(
     server = start_personal_server(*args)
     tools = open_tools(ExternalServer("personal", url=server.url))
     assert (await call_tool(tools, "lists", action="list_lists")).success
-    for _ in range(2):
-        server.stop()
-        server.start()
-        assert (await call_tool(tools, "lists", action="list_lists")).success
+    server.stop()
+    server.start()
+    assert (await call_tool(tools, "lists", action="list_lists")).success
 
 
 BUSY = "429 Too Many Requests"

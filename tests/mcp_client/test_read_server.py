@@ -111,7 +111,7 @@ def test_find_error_line_returns_the_stderr_line_with_the_server_failure_cause(
     assert find_error_line(stderr.strip().splitlines()) == line
 
 
-@pytest.mark.parametrize("options", [("pages",), ("modern",)])
+@pytest.mark.parametrize("options", [("pages",), ("modern", "pages")])
 def test_live_mcp_server_lists_are_read_with_their_exact_json_spelling(
     file: Path, options: tuple[str, ...]
 ) -> None:

@@ -26,7 +26,6 @@ KEY = "sk-hunter2-hunter2"
 
 @pytest.fixture
 def model() -> Iterator[ScriptedModel]:
-    """Run a scripted model."""
     with run_scripted_model() as state:
         yield state
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -13,15 +15,60 @@ from mcp import Client
 from mcp.server.session import ServerSession
 
 from tests.runtime.packages import Package, definition
-from toolcast_runtime import Registry
+from toolcast_runtime import Registry, current_call
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.mcp.client_request import MAX_BURST, MAX_CHARACTERS
 
-MODULE = "tests.served.log_handlers"
+MODULE = "tests.served.test_log_messages"
 LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert"]
 Mode = Literal["auto", "legacy"]
 MODES: list[Mode] = ["auto", "legacy"]
+
+
+async def each_level(levels: list[str]) -> str:
+    for level in levels:
+        current_call().log(level, f"at {level}")  # type: ignore[arg-type]
+    return "done"
+
+
+def from_thread() -> str:
+    call = current_call()
+    call.log("info", "worker")
+    thread = threading.Thread(target=call.log, args=("info", "thread"))
+    thread.start()
+    thread.join()
+    return "done"
+
+
+async def many(count: int) -> str:
+    for number in range(count):
+        current_call().log("info", f"message {number}")
+    await asyncio.sleep(0)
+    return "done"
+
+
+async def odd(text: str, size: int) -> str:
+    call = current_call()
+    call.log("error", text * size)
+    call.request.send_log("error", {"text": text * size})  # type: ignore[union-attr]
+    return "done"
+
+
+async def failing() -> str:
+    current_call().log("warning", "before")
+    raise ValueError("no")
+
+
+async def wrong(level: str) -> str:
+    for arguments in ((level, "text"), ("info", 3)):
+        try:
+            current_call().log(*arguments)  # type: ignore[arg-type]
+        except (ValueError, TypeError) as error:
+            message = str(error)
+            if arguments[0] == level:
+                first = message
+    return f"{first}; {message}"
 
 
 @pytest.fixture
