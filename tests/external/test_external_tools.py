@@ -126,6 +126,8 @@ async def test_list_for_a_client_starts_only_external_servers_with_its_tools(
     assert not find_processes("of-another") and not find_processes("not-allowed")
     catalog = await registry.get_routed_tools_catalog("internal")
     assert "echo" in catalog and find_processes("not-allowed")
+    await registry.close()
+    await wait_until_async(lambda: not find_processes("not-allowed"))
 
 
 @pytest.mark.rows(1)

@@ -53,7 +53,7 @@ def make_fetch(
 
 @pytest.fixture
 def fetch(make_fetch: Callable[..., Fetch]) -> Fetch:
-    """Return a function that calls the tool `fetch` with the token in UP_TOKEN, if any."""
+    """Return a function that calls the tool `fetch` with the token in UP_TOKEN."""
     return make_fetch(Authorization="Bearer ${UP_TOKEN:-}")
 
 

@@ -1,4 +1,4 @@
-"""Generated server over stdio and HTTP: answers to calls, concurrency, progress and exit."""
+"""Generated server over stdio and HTTP: calls, concurrency, progress and exit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options and limits of a server: state keys, list cache, progress and schema lookup."""
+"""Server options and limits: state keys, list cache, progress, schema lookup."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_tool_schema_lookup_before_an_mcp_call_does_not_list_all_tools(
 def test_tool_schema_lookup_before_an_mcp_call_returns_allowed_schemas_with_x_mcp_header(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The header may be in a property; a tool that is denied to the client has no schema."""
+    """A property may have the header; a denied tool has no schema."""
     schema = SERVER.registry.get_tool("memory", "internal").parameters
     monkeypatch.setitem(schema["properties"]["action"], "x-mcp-header", "Action")
     assert look_up_schema("memory", "internal") == schema

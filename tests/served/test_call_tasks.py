@@ -1,4 +1,4 @@
-"""Tasks of handlers: event loop rounds, cancellation, context, timeout and nested calls."""
+"""Tasks of handlers: rounds, cancellation, context, timeout and nested calls."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def count_rounds(call: Awaitable[ToolResponse]) -> int:
 async def test_call_is_answered_in_the_event_loop_round_in_which_its_handler_ends(
     call: Call, awaits: int, rounds: int
 ) -> None:
-    """The handler's task needs two rounds, or none with the eager tasks of Python 3.12."""
+    """Its task needs two rounds, or none with the eager tasks of Python 3.12."""
 
     async def handler() -> str:
         for _ in range(awaits):

@@ -1,4 +1,4 @@
-"""Stdio streams: slow and closed clients, order, limits, line framing and whole sessions."""
+"""Stdio streams: slow and closed clients, order, limits, framing and sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work for a call or list: access checks, validators, imports and garbage collection."""
+"""Work for a call or list: access checks, validators, imports and garbage."""
 
 from __future__ import annotations
 
