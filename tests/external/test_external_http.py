@@ -232,8 +232,9 @@ async def test_external_call_without_a_free_http_connection_fails(
         tools = open_tools(ExternalServer("slow", url=upstream.url))
         await tools.list_tools()
         calls = [asyncio.create_task(call_tool(tools, "fetch")) for _ in range(3)]
+        requests = upstream.requests
         await wait_until_async(
-            lambda: [method for method, _ in upstream.requests].count("tools/call") == 3
+            lambda: [m for m, _ in requests].count("tools/call") == 3
         )
         response = await call_tool(tools, "fetch")
         assert response.error and "all 3 connections are in use" in response.error

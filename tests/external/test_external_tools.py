@@ -95,9 +95,8 @@ async def test_external_tool_with_a_name_used_or_similar_to_a_used_one_is_omitte
     assert all(f"external server {message}" in caplog.text for message in messages)
     # No other server answers for the owner, even while the owner is down.
     assert (await call_tool(tools, "die")).error == CONNECTION_LOST
-    await wait_until_async(
-        lambda: "one: not connected: the server's process ended" in caplog.text
-    )
+    reason = "one: not connected: the server's process ended"
+    await wait_until_async(lambda: reason in caplog.text)
     assert await tools.find_tool("hang") is None
 
 

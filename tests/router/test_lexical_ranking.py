@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.router.catalogs import Message, load_catalogs, measure_routes, read_messages
+from tests.router.catalogs import load_catalogs, measure_routes, read_messages
 from tests.router.message_sets import (
     KINDS,
     PARTS,
@@ -20,13 +20,6 @@ SERVER_TOOLS = load_server_tools()
 NOTE = RoutedTool("take_note", "Stores a note.", "Stores a note.", "For a fact.")
 LAMP = RoutedTool("lamp", "Switches the lamp on and off.")
 MAIL = RoutedTool("sendMail", "Sends a letter.", parameters={"properties": {"cc": {}}})
-
-
-def route_all_messages() -> list[tuple[Message, Route]]:
-    return [
-        (message, get_ranking(TOOLS[message.catalog]).route(message.text))
-        for message in read_messages()
-    ]
 
 
 def test_at_least_150_router_test_messages_are_labeled_with_existing_tools() -> None:
@@ -49,7 +42,10 @@ def test_lexical_router_selects_all_required_tools_for_19_in_20_labeled_messages
 
     In each catalog, it is 93 percent of the messages, and at most 40 percent of the tools.
     """
-    routed = route_all_messages()
+    routed = [
+        (message, get_ranking(TOOLS[message.catalog]).route(message.text))
+        for message in read_messages()
+    ]
     for is_held_out in (True, False):
         part = [item for item in routed if item[0].is_held_out == is_held_out]
         results = measure_routes(part, TOOLS)
