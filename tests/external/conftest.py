@@ -97,9 +97,3 @@ def start_personal_server() -> Iterator[Callable[..., PersonalServer]]:
     """Return a function that starts the useful server over HTTP."""
     with ExitStack() as running:
         yield lambda *args: running.enter_context(run_personal_server(*args))
-
-
-def make_personal_server(name: str = "personal", **options: Any) -> ExternalServer:
-    """Return the settings of the useful server over stdio."""
-    script = str(SERVERS / "personal.py")
-    return ExternalServer(name, command=sys.executable, args=(script,), **options)

@@ -5,13 +5,10 @@ from __future__ import annotations
 import asyncio
 import datetime
 import ipaddress
-import json
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Event
-from typing import Any, ClassVar
 
 import pytest
 from cryptography import x509
@@ -20,13 +17,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from generated.kirishima import registry
-from tests.external.conftest import (
-    WAIT_TIMEOUT_S,
-    Open,
-    call_tool,
-    wait_for_tool,
-)
-from tests.external.servers.http_servers import PersonalServer, run_personal_server
+from tests.external.conftest import Open, call_tool, wait_for_tool
+from tests.external.servers.http_servers import PersonalServer
+from tests.external.servers.upstream import Upstream
 from tests.thread_server import serve_in_threads
 from tests.waiting import wait_until_async
 from toolcast.mcp_client.declared_servers import parse_url_server
@@ -51,72 +44,36 @@ async def close_registry() -> AsyncIterator[None]:
     await registry.REGISTRY.close()
 
 
-@pytest.fixture(scope="module")
-def personal_server() -> Iterator[PersonalServer]:
-    with run_personal_server("--token", TOKEN) as server:
-        yield server
-
-
-@pytest.fixture
-def configured_server(
-    personal_server: PersonalServer, monkeypatch: pytest.MonkeyPatch
-) -> PersonalServer:
-    """Set the server's URL and token in the variables of the toolset `kirishima`."""
-    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", personal_server.url)
-    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
-    return personal_server
-
-
-async def test_external_tools_are_listed_after_local_tools_for_allowed_clients(
-    configured_server: PersonalServer,
+async def test_external_tools_are_listed_and_called_only_for_allowed_clients(
+    start_personal_server: StartServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """They are in the router's catalog, too, but never always listed."""
+    server = start_personal_server("--token", TOKEN)
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", server.url)
+    monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_TOKEN", TOKEN)
     internal = [tool["name"] for tool in await registry.get_mcp_tools("internal")]
     assert internal[-4:] == ["calendar", "contacts", "email", "lists"]
     external = [tool["name"] for tool in await registry.get_mcp_tools("external")]
     assert external == ["memory", "calendar", "contacts"]
     copilot = [tool["name"] for tool in await registry.get_mcp_tools("copilot")]
     assert copilot == ["get_personality", "github_issue"]
-
-
-async def test_external_tools_are_in_the_router_catalog_but_never_always_listed(
-    configured_server: PersonalServer,
-) -> None:
     catalog = await registry.get_routed_tools_catalog("internal")
     assert {"calendar", "contacts", "email", "lists"} <= catalog.keys()
     always = await registry.get_always_tools("internal")
     names = {tool["function"]["name"] for tool in always}
     assert names == {"get_personality", "manage_prompt", "memory"}
-
-
-async def test_registry_calls_local_and_external_tools(
-    configured_server: PersonalServer,
-) -> None:
-    created = await registry.call_tool(
-        "lists", {"action": "create_list", "title": "Shopping"}, "internal"
-    )
+    arguments = {"action": "create_list", "title": "Shopping"}
+    created = await registry.call_tool("lists", arguments, "internal")
     assert created.result["created"]["title"] == "Shopping"
-    own_response = await registry.call_tool("get_personality", {}, "internal")
-    assert own_response.success
+    assert (await registry.call_tool("get_personality", {}, "internal")).success
+    for tool, client in (("email", "external"), ("calendar", "copilot")):
+        denied = await registry.call_tool(tool, {"action": "list_lists"}, client)
+        assert denied.error == f"unknown tool `{tool}`"
 
 
-@pytest.mark.parametrize(
-    ("tool", "client"),
-    [("email", "external"), ("lists", "external"), ("calendar", "copilot")],
-)
-async def test_call_to_an_external_tool_denied_to_the_client_is_refused(
-    tool: str, client: str, configured_server: PersonalServer
-) -> None:
-    response = await registry.call_tool(tool, {"action": "list_lists"}, client)
-    assert response.error == f"unknown tool `{tool}`"
-
-
-async def test_unknown_tool_call_does_not_connect_to_external_servers() -> None:
+async def test_unknown_tools_and_always_tools_connect_no_external_servers() -> None:
     response = await registry.call_tool("no_such_tool", {}, "internal")
     assert response.error == "unknown tool `no_such_tool`"
-    assert registry.EXTERNAL_TOOLS._connections == {}
-
-
-async def test_get_always_tools_does_not_connect_to_external_servers() -> None:
     assert len(await registry.get_always_tools("internal")) == 3
     assert registry.EXTERNAL_TOOLS._connections == {}
 
@@ -128,35 +85,10 @@ async def test_local_tools_are_listed_while_an_external_server_is_unreachable(
     names = [tool["name"] for tool in await registry.get_mcp_tools("external")]
     assert names == ["memory"]
     assert "external server personal: not connected: ConnectError" in caplog.text
-    await registry.REGISTRY.close()
 
 
 @pytest.mark.slow
-async def test_restarted_external_http_server_is_reconnected(
-    open_tools: Open, start_personal_server: StartServer
-) -> None:
-    server = start_personal_server()
-    tools = open_tools(ExternalServer("personal", url=server.url))
-    assert (await call_tool(tools, "lists", action="list_lists")).success
-    server.stop()
-    assert not (await call_tool(tools, "lists", action="list_lists")).success
-    server.start()
-    await wait_for_tool(tools, "lists")
-    assert (await call_tool(tools, "lists", action="list_lists")).success
-
-
-async def test_external_server_http_401_is_logged_and_server_tools_are_omitted(
-    open_tools: Open, personal_server: PersonalServer, caplog: pytest.LogCaptureFixture
-) -> None:
-    tools = open_tools(ExternalServer("personal", url=personal_server.url))
-    assert await tools.list_tools() == ()
-    assert (
-        "external server personal: not connected: HTTP 401 Unauthorized" in caplog.text
-    )
-
-
-@pytest.mark.slow
-async def test_secret_in_an_external_server_url_is_not_logged(
+async def test_restarted_external_http_server_is_reconnected_without_logged_secrets(
     open_tools: Open,
     start_personal_server: StartServer,
     monkeypatch: pytest.MonkeyPatch,
@@ -170,8 +102,11 @@ async def test_secret_in_an_external_server_url_is_not_logged(
     tools = open_tools(ExternalServer("personal", url=address, headers=headers))
     assert (await call_tool(tools, "lists", action="list_lists")).success
     server.stop()
-    await call_tool(tools, "lists", action="list_lists")
+    assert not (await call_tool(tools, "lists", action="list_lists")).success
     await wait_until_async(lambda: "not connected" in caplog.text)
+    server.start()
+    await wait_for_tool(tools, "lists")
+    assert (await call_tool(tools, "lists", action="list_lists")).success
     assert TOKEN not in caplog.text
 
 
@@ -234,21 +169,19 @@ async def test_external_server_with_private_certificate_is_accepted_by_ssl_cert_
     accepted = open_tools(ExternalServer("personal", url=server.url))
     names = {tool.name for tool in await accepted.list_tools()}
     listing = await asyncio.to_thread(read_server, parse_url_server(server.url))
-    assert "lists" in names
+    assert "lists" in names and listing.protocol == "2026-07-28"
     assert {tool["name"] for tool in listing.tools} == names
 
 
 class InvalidResponseHandler(BaseHTTPRequestHandler):
     """A handler with responses that are not MCP."""
 
-    content_type, body, content_encoding = "text/html", b"<h1>It works!</h1>", ""
+    content_type, body = "", b""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers.get("content-length", 0)))
         self.send_response(200)
         self.send_header("content-type", self.content_type)
-        if self.content_encoding:
-            self.send_header("content-encoding", self.content_encoding)
         self.end_headers()
         try:
             self.wfile.write(self.body)
@@ -258,87 +191,32 @@ class InvalidResponseHandler(BaseHTTPRequestHandler):
             return
 
 
+JSON, EVENTS = "application/json", "text/event-stream"
+INVALID_RESPONSES = {
+    "html page": ("text/html", b"<h1>It works!</h1>"),
+    "not json-rpc": (JSON, b"{}"),
+    "endless body": (JSON, b" "),
+    "deeply nested json": (JSON, b"[" * 100_000),
+    "long event": (EVENTS, b"data: " + b"x" * 20_000_000),
+    "invalid event": (EVENTS, b"data: \x1b[2J\n\n"),
+}
+
+
 @pytest.mark.parametrize(
-    "attributes",
-    [
-        {},
-        {"content_type": "application/json", "body": b"{}"},
-        {"content_type": "application/json", "body": b" "},
-        {"content_type": "application/json", "body": b"[" * 100_000},
-        {
-            "content_type": "application/json",
-            "body": b"\x1f\x8b",
-            "content_encoding": "gzip",
-        },
-        {"content_type": "text/event-stream", "body": b"data: " + b"x" * 20_000_000},
-        {"content_type": "text/event-stream", "body": b"data: \x1b[2J\n\n"},
-    ],
-    ids=[
-        "html page",
-        "not json-rpc",
-        "endless body",
-        "deeply nested json",
-        "compressed body",
-        "long event",
-        "invalid event",
-    ],
+    ("content_type", "body"), INVALID_RESPONSES.values(), ids=INVALID_RESPONSES
 )
 async def test_invalid_external_server_http_response_is_logged_and_tools_omitted(
-    attributes: dict[str, Any], open_tools: Open, caplog: pytest.LogCaptureFixture
+    content_type: str, body: bytes, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
+    attributes = {"content_type": content_type, "body": body}
     handler = type("Handler", (InvalidResponseHandler,), attributes)
     with serve_in_threads(handler) as url:
-        tools = open_tools(
-            ExternalServer("odd", url=f"{url}/mcp", connect_timeout=20.0)
-        )
+        server = ExternalServer("odd", url=f"{url}/mcp", connect_timeout=20.0)
+        tools = open_tools(server)
         assert await tools.list_tools() == ()
         await tools.close()
     assert "external server odd: not connected: " in caplog.text
     assert "\x1b" not in caplog.text and "Traceback" not in caplog.text
-
-
-class BlockingHandler(BaseHTTPRequestHandler):
-    """A server of MCP 2025-06-18 with a tool `wait` that blocks until an event is set."""
-
-    protocol_version = "HTTP/1.1"
-    can_finish = Event()
-    waiting: ClassVar[list[str]] = []
-
-    def do_POST(self) -> None:
-        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        if "id" not in message:
-            return self._send(202, b"")
-        reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
-        if message["method"] == "initialize":
-            info = {"name": "slow", "version": "1"}
-            version = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
-            reply["result"] = {**version, "serverInfo": info}
-        elif message["method"] == "tools/list":
-            names = ("wait", "echo")
-            definitions = [
-                {"name": n, "inputSchema": {"type": "object"}} for n in names
-            ]
-            reply["result"] = {"tools": definitions}
-        elif message["method"] == "tools/call":
-            if message["params"]["name"] == "wait":
-                self.waiting.append("wait")
-                self.can_finish.wait(WAIT_TIMEOUT_S)
-            reply["result"] = {"content": [{"type": "text", "text": "there"}]}
-        else:
-            reply["error"] = {"code": -32601, "message": "no such method"}
-        return self._send(200, json.dumps(reply).encode())
-
-    def _send(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_GET(self) -> None:
-        self._send(405, b"")
-
-    do_DELETE = do_GET
 
 
 @pytest.mark.slow
@@ -348,20 +226,22 @@ async def test_external_call_without_a_free_http_connection_fails(
     """Running calls finish."""
     monkeypatch.setattr(transports, "_MAX_CONNECTIONS", 3)
     monkeypatch.setattr(transports, "_CONNECT_TIMEOUT_S", 0.5)
-    BlockingHandler.can_finish.clear()
-    BlockingHandler.waiting.clear()
-    with serve_in_threads(BlockingHandler) as url:
-        tools = open_tools(
-            ExternalServer("slow", url=f"{url}/mcp", connect_timeout=20.0)
-        )
+    upstream = Upstream()
+    upstream.can_answer.clear()
+    try:
+        tools = open_tools(ExternalServer("slow", url=upstream.url))
         await tools.list_tools()
-        calls = [asyncio.create_task(call_tool(tools, "wait")) for _ in range(3)]
-        await wait_until_async(lambda: len(BlockingHandler.waiting) == 3)
-        response = await call_tool(tools, "echo")
+        calls = [asyncio.create_task(call_tool(tools, "fetch")) for _ in range(3)]
+        requests = upstream.requests
+        await wait_until_async(
+            lambda: [m for m, _ in requests].count("tools/call") == 3
+        )
+        response = await call_tool(tools, "fetch")
         assert response.error and "all 3 connections are in use" in response.error
-        BlockingHandler.can_finish.set()
-        assert [response.result for response in await asyncio.gather(*calls)] == [
-            "there"
-        ] * 3
-        assert (await call_tool(tools, "echo")).result == "there"
+        upstream.can_answer.set()
+        results = [response.result for response in await asyncio.gather(*calls)]
+        assert results == ["hello"] * 3
+        assert (await call_tool(tools, "fetch")).result == "hello"
         await tools.close()
+    finally:
+        upstream.stop()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,11 +25,9 @@ from tests.mcp.projects import generate_project
 from tests.mcp.servers import ERAS, StdioServer, stdio_server
 from tests.ports import reserve_port
 from tests.waiting import wait_until
-from toolcast_runtime import Registry, UnknownToolError
+from toolcast_runtime import Registry, ToolResponse, UnknownToolError
 from toolcast_runtime.consent import Answer, Question
 from toolcast_runtime.core.question import Action
-
-TRANSPORTS = ("stdio", pytest.param("http", marks=pytest.mark.slow))
 
 
 def write_press_project(root: Path, server: dict[str, Any], **fields: Any) -> None:
@@ -53,7 +52,7 @@ def make_stdio_settings(read_calls: Path) -> dict[str, Any]:
     return {"command": sys.executable, "args": [script, str(read_calls)]}
 
 
-@pytest.fixture(scope="module", params=TRANSPORTS)
+@pytest.fixture(scope="module", params=["stdio", "http"])
 def project(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
@@ -84,9 +83,7 @@ def start_call(server: StdioServer, tool: str, arguments: dict[str, Any]) -> int
     return server.start("tools/call", params)
 
 
-@pytest.mark.parametrize(
-    "era", [pytest.param(ERAS[0], marks=pytest.mark.slow), ERAS[1]]
-)
+@pytest.mark.parametrize("era", ERAS)
 @pytest.mark.slow
 def test_proxied_toolset_passes_on_results_progress_errors_and_cancellation(
     project: Path, era: str
@@ -110,10 +107,8 @@ def test_proxied_toolset_passes_on_results_progress_errors_and_cancellation(
         assert failed["content"][1]["data"] == PIXEL
         result_without_schema = server.call("wait", {"for": "nothing"})["result"]
         assert result_without_schema["structuredContent"] == {"waited": True}
-        invalid_result = server.call("print", {"text": "lie"})["result"]
-        assert invalid_result["isError"] and "declared schema" in str(
-            invalid_result["content"]
-        )
+        invalid = server.call("print", {"text": "lie"})["result"]
+        assert invalid["isError"] and "declared schema" in str(invalid["content"])
 
         before = len(read_calls(project))
         wrong = server.call("print", {"text": 5})["result"]
@@ -122,13 +117,10 @@ def test_proxied_toolset_passes_on_results_progress_errors_and_cancellation(
 
         number = start_call(server, "wait", {})
         assert server.notification()["params"]["message"] == "a quarter"
-        cancelled = {"requestId": number}
-        server.send(
-            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}
-        )
+        method, cancelled = "notifications/cancelled", {"requestId": number}
+        server.send({"jsonrpc": "2.0", "method": method, "params": cancelled})
         wait_until(
-            lambda: read_calls(project)[-1] == "called off",
-            lambda: read_calls(project),
+            lambda: read_calls(project)[-1] == "called off", lambda: read_calls(project)
         )
 
 
@@ -172,12 +164,12 @@ async def test_proxied_calls_apply_access_confirmation_and_timeout_from_specs(
     """They are recorded in the ledger, too."""
     questions: list[str] = []
 
-    def make_answer_function(action: Action) -> Any:
+    async def call(action: Action) -> ToolResponse:
         def ask(question: Question) -> Answer:
             questions.append(question.message)
             return Answer(action, {question.approval or "": True})
 
-        return ask
+        return await registry.call_tool("print", arguments, "office", ask=ask)
 
     arguments = {"text": "hello"}
     with pytest.raises(UnknownToolError):
@@ -185,37 +177,17 @@ async def test_proxied_calls_apply_access_confirmation_and_timeout_from_specs(
     assert not (await registry.call_tool("print", arguments, "guest")).success
     refused = await registry.call_tool("print", arguments, "office")
     assert refused.error is not None and "no user can be asked" in refused.error
-    declined = await registry.call_tool(
-        "print", arguments, "office", ask=make_answer_function("decline")
-    )
-    assert not declined.success
+    assert not (await call("decline")).success
     assert read_calls(tmp_path) == []
-    response = await registry.call_tool(
-        "print", arguments, "office", ask=make_answer_function("accept")
-    )
+    response = await call("accept")
     assert response.result == {"pages": 3} and len(questions) == 2
     assert read_calls(tmp_path) == [["print-it", arguments]]
     timed_out = await registry.call_tool("wait", {}, "guest")
     assert timed_out.error is not None and "0.5 s" in timed_out.error
     await registry.close()
-    rows = read_ledger(tmp_path / "ledger.sqlite3")
-    assert {row["tool"] for row in rows} == {"print"}
-    assert [row["outcome"] for row in rows][-1] == "ok"
-
-
-def read_ledger(path: Path) -> list[dict[str, Any]]:
-    import sqlite3
-
-    with sqlite3.connect(path) as database:
-        database.row_factory = sqlite3.Row
-        names = [
-            row[0]
-            for row in database.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'table'"
-            )
-        ]
-        table = next(name for name in names if "call" in name)
-        return [dict(row) for row in database.execute(f"SELECT * FROM {table}")]
+    with sqlite3.connect(tmp_path / "ledger.sqlite3") as ledger:
+        rows = ledger.execute("SELECT tool, outcome FROM calls").fetchall()
+    assert {tool for tool, _ in rows} == {"print"} and rows[-1][1] == "ok"
 
 
 async def test_proxied_tools_stay_listed_but_fail_while_the_server_is_down(
@@ -225,7 +197,6 @@ async def test_proxied_tools_stay_listed_but_fail_while_the_server_is_down(
     with import_registry(tmp_path, monkeypatch) as registry:
         assert [tool.name for tool in await registry.list_tools()] == ["print", "wait"]
         response = await registry.call_tool("wait", {})
-        assert response.error == (
-            "the external server `printer` of this tool cannot be reached now"
-        )
+        reason = "the external server `printer` of this tool cannot be reached now"
+        assert response.error == reason
         await registry.close()

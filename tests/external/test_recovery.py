@@ -1,13 +1,12 @@
-"""Recovery of connections after HTTP errors, lost sessions, expired tokens and hangs."""
+"""Recovery of connections after HTTP errors, lost sessions and expired tokens."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,43 +20,41 @@ from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import connection
 from toolcast_runtime.external.connection_states import TRANSITIONS, Event, State
 
-Start = Callable[..., Upstream]
-Make = Callable[..., Registry]
+StartServer = Callable[..., PersonalServer]
+Fetch = Callable[[], Awaitable[ToolResponse]]
 
 
 @pytest.fixture
-def start_upstream() -> Iterator[Start]:
-    """Return a function that starts an `Upstream`, stopped after the test."""
-    started: list[Upstream] = []
-
-    def start(is_modern: bool = False) -> Upstream:
-        started.append(Upstream(is_modern))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.stop()
+def server() -> Iterator[Upstream]:
+    """Run an upstream server, by default of MCP 2025-11-25."""
+    upstream = Upstream()
+    yield upstream
+    upstream.stop()
 
 
 @pytest.fixture
-def proxy(open_tools: Open, tmp_path: Path) -> Make:
-    """Return a function that creates a registry of proxied tools of a server `up`."""
+def make_fetch(
+    server: Upstream, open_tools: Open, tmp_path: Path
+) -> Callable[..., Fetch]:
+    """Return a function that creates a registry and returns the call of its tool.
 
-    def make(server: ExternalServer, *names: str) -> Registry:
-        specs = [definition(name, proxy="up", timeout=10) for name in names]
-        return Registry(
-            Package(tmp_path, *specs).load(), providers=[open_tools(server)]
-        )
+    The tool `fetch` is proxied to the server `up`, which gets these headers.
+    """
+
+    def make(**headers: str) -> Fetch:
+        settings = {"url": server.url, "headers": headers}
+        tools = open_tools(ExternalServer("up", is_proxied=True, **settings))
+        spec = definition("fetch", proxy="up", timeout=10)
+        registry = Registry(Package(tmp_path, spec).load(), providers=[tools])
+        return lambda: registry.call_tool("fetch", {})
 
     return make
 
 
-def settings(server: Upstream | PersonalServer, **options: Any) -> ExternalServer:
-    return ExternalServer("up", url=server.url, is_proxied=True, **options)
-
-
-async def fetch(registry: Registry) -> ToolResponse:
-    return await registry.call_tool("fetch", {})
+@pytest.fixture
+def fetch(make_fetch: Callable[..., Fetch]) -> Fetch:
+    """Return a function that calls the tool `fetch` with the token in UP_TOKEN."""
+    return make_fetch(Authorization="Bearer ${UP_TOKEN:-}")
 
 
 def read_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -82,104 +79,127 @@ def test_every_server_connection_state_is_reachable_and_can_be_closed() -> None:
         assert any(event is Event.FAILED for s, event in TRANSITIONS if s is state)
 
 
-LOST_SESSION_REPLIES = {
-    "json-rpc error": make_session_error(404),
-    "python": make_session_error(404, -32600),
-    "no body": Reply(404),
-    "text": Reply(404, "Unknown session", (("Content-Type", "text/plain"),)),
-    "page": Reply(404, "<h1>no</h1>", (("Content-Type", "text/html"),)),
-    "method not found": make_session_error(404, -32601, "Method not found"),
-    "400 with a code": make_session_error(
-        400, -32000, "Bad Request: No valid session ID provided"
-    ),
-    "400 without a code": Reply(400, "Bad Request: No valid session ID provided"),
-    "not initialized": make_session_error(
-        400, -32000, "Bad Request: Server not initialized"
-    ),
-}
-
-
-@pytest.mark.rows(3)
-@pytest.mark.parametrize(
-    "reply", LOST_SESSION_REPLIES.values(), ids=LOST_SESSION_REPLIES
+LOST_SESSION_REPLIES = (
+    make_session_error(404),
+    make_session_error(404, -32600),
+    Reply(404),
+    Reply(404, "Unknown session", (("Content-Type", "text/plain"),)),
+    Reply(404, "<h1>no</h1>", (("Content-Type", "text/html"),)),
+    make_session_error(404, -32601, "Method not found"),
+    make_session_error(400, -32000, "Bad Request: No valid session ID provided"),
+    Reply(400, "Bad Request: No valid session ID provided"),
+    make_session_error(400, -32000, "Bad Request: Server not initialized"),
 )
+
+
 async def test_call_that_fails_with_lost_mcp_session_is_repeated_in_a_new_session(
-    start_upstream: Start, proxy: Make, reply: Reply, caplog: pytest.LogCaptureFixture
+    server: Upstream, fetch: Fetch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = start_upstream()
-    server.unknown_session = reply
-    registry = proxy(settings(server), "fetch")
-    for expected_calls in (1, 2, 3):
-        assert (await fetch(registry)).result == "hello"
-        assert server.calls == expected_calls
-        server.sessions.clear()
+    await fetch()
+    for reply in LOST_SESSION_REPLIES:
+        server.unknown_session = reply
+        for expected_calls in (server.calls + 1, server.calls + 2):
+            server.sessions.clear()
+            assert (await fetch()).result == "hello", reply
+            assert server.calls == expected_calls
     assert read_warnings(caplog) == []
 
 
+async def test_call_succeeds_after_server_restarts_with_another_mcp_version(
+    server: Upstream,
+    make_fetch: Callable[..., Fetch],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    starts = [(reply, True) for reply in LOST_SESSION_REPLIES]
+    starts.append((LOST_SESSION_REPLIES[0], False))
+    for reply, is_modern in starts:
+        server.unknown_session = reply
+        fetch = make_fetch()
+        for is_modern_now in (is_modern, not is_modern, is_modern):
+            server.is_modern = is_modern_now
+            server.sessions.clear()
+            assert (await fetch()).result == "hello", reply
+    assert (server.calls, read_warnings(caplog)) == (3 * len(starts), [])
+
+
 async def test_mcp_session_lost_at_status_200_is_replaced_without_repeating_the_call(
-    start_upstream: Start, proxy: Make
+    server: Upstream, fetch: Fetch
 ) -> None:
     """Only an HTTP error status shows that the call did not run."""
-    server = start_upstream()
     server.unknown_session = make_session_error(200)
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
+    await fetch()
     server.sessions.clear()
-    assert "Session not found" in str((await fetch(registry)).error)
-    assert (await fetch(registry)).result == "hello"
+    assert "Session not found" in str((await fetch()).error)
+    assert (await fetch()).result == "hello"
 
 
 async def test_parallel_calls_with_lost_mcp_session_share_one_new_session(
-    start_upstream: Start, proxy: Make
+    server: Upstream, fetch: Fetch
 ) -> None:
-    server = start_upstream()
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
+    await fetch()
     server.sessions.clear()
-    answers = await asyncio.gather(*(fetch(registry) for _ in range(10)))
+    answers = await asyncio.gather(*(fetch() for _ in range(10)))
     assert [answer.result for answer in answers] == ["hello"] * 10
     assert [method for method, _ in server.requests].count("initialize") == 2
 
 
 async def test_call_with_lost_mcp_session_is_repeated_only_once(
-    start_upstream: Start, proxy: Make
+    server: Upstream, fetch: Fetch
 ) -> None:
     """A load balancer that sends each request to another server loses every session."""
-    server = start_upstream()
     server.replies = [make_session_error(404)] * 99
-    answer = await fetch(proxy(settings(server), "fetch"))
-    assert (
-        answer.error
-        == (
-            "the tool's server rejected the request: HTTP 404 Not Found: Session not found"
-        )
-        or answer.error == "the tool's server rejected the request: Session not found"
-    )
+    answer = await fetch()
+    assert answer.error == "the tool's server rejected the request: Session not found"
     assert [method for method, _ in server.requests].count("tools/call") == 2
 
 
-@pytest.mark.parametrize("code", [-32000, -32001, -32042, -32099])
-async def test_tool_error_with_a_server_error_code_keeps_the_mcp_session(
-    start_upstream: Start, proxy: Make, code: int
-) -> None:
-    server = start_upstream()
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
+def make_tool_error(status: int, code: int) -> Reply:
     error = {"code": code, "message": "the printer is off"}
-    body = json.dumps({"jsonrpc": "2.0", "id": "ID", "error": error})
-    for status in (200, 400):
-        server.replies = [Reply(status, body)]
-        answer = await fetch(registry)
-        assert answer.error == (
-            "the tool's server rejected the request: the printer is off"
-        )
+    return Reply(status, json.dumps({"jsonrpc": "2.0", "id": "ID", "error": error}))
+
+
+async def test_tool_error_with_a_server_error_code_keeps_the_mcp_session(
+    server: Upstream, fetch: Fetch
+) -> None:
+    await fetch()
+    for code in (-32000, -32001, -32042, -32099):
+        for status in (200, 400):
+            server.replies = [make_tool_error(status, code)]
+            assert (await fetch()).error == (
+                "the tool's server rejected the request: the printer is off"
+            )
     assert [method for method, _ in server.requests].count("initialize") == 1
 
 
-async def test_external_tools_stay_offered_when_the_mcp_session_is_lost(
-    start_upstream: Start, open_tools: Open
+async def test_tool_error_from_stateless_mcp_server_does_not_repeat_server_discover(
+    server: Upstream, fetch: Fetch
 ) -> None:
-    server = start_upstream()
+    """MCP 2026-07-28 sends ordinary errors with the HTTP status 400 or 404."""
+    server.is_modern = True
+    await fetch()
+    for code in (-32602, -32603, -32020, -32042):
+        for status in (400, 404):
+            server.replies = [make_tool_error(status, code)] * 2
+            assert "the printer is off" in str((await fetch()).error)
+    assert [method for method, _ in server.requests].count("server/discover") == 1
+
+
+async def test_mcp_session_lost_during_a_call_is_replaced_without_repeating_the_call(
+    server: Upstream, fetch: Fetch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The call may have run already."""
+    await fetch()
+    server.ends_sessions = True
+    for stream in (": hi\n\n", "id: 1\nretry: 1\ndata:\n\n", ""):
+        server.replies = [Reply(200, stream, (("Content-Type", "text/event-stream"),))]
+        assert "SSE stream ended" in str((await fetch()).error)
+        assert (await fetch()).result == "hello"
+    assert (server.calls, read_warnings(caplog)) == (4, [])
+
+
+async def test_external_tools_stay_offered_when_the_mcp_session_is_lost(
+    server: Upstream, open_tools: Open
+) -> None:
     tools = open_tools(ExternalServer("up", url=server.url))
     assert (await call_tool(tools, "fetch")).result == "hello"
     server.sessions.clear()
@@ -188,7 +208,7 @@ async def test_external_tools_stay_offered_when_the_mcp_session_is_lost(
 
 
 async def test_tool_list_refresh_opens_a_new_session_only_if_the_session_is_lost(
-    start_upstream: Start,
+    server: Upstream,
     open_tools: Open,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -196,7 +216,6 @@ async def test_tool_list_refresh_opens_a_new_session_only_if_the_session_is_lost
     """After another error, the tools are not offered until a later attempt succeeds."""
     monkeypatch.setattr(connection, "_REFRESH_INTERVAL_S", 0.05)
     monkeypatch.setattr(connection, "_LIST_INTERVAL_S", 0.01)
-    server = start_upstream()
     tools = open_tools(ExternalServer("up", url=server.url))
     await tools.list_tools()
     server.sessions.clear()
@@ -212,232 +231,133 @@ async def test_tool_list_refresh_opens_a_new_session_only_if_the_session_is_lost
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("args", [("--sessions",), ()], ids=["2025", "2026"])
 async def test_restarted_mcp_sdk_server_answers_the_next_call(
-    open_tools: Open,
-    start_personal_server: Callable[..., PersonalServer],
-    args: tuple[str, ...],
+    open_tools: Open, start_personal_server: StartServer, args: tuple[str, ...]
 ) -> None:
     """The official SDK's server, with sessions (2025-11-25) and without (2026-07-28)."""
     server = start_personal_server(*args)
     tools = open_tools(ExternalServer("personal", url=server.url))
     assert (await call_tool(tools, "lists", action="list_lists")).success
-    for _ in range(2):
-        server.stop()
-        server.start()
-        assert (await call_tool(tools, "lists", action="list_lists")).success
+    server.stop()
+    server.start()
+    assert (await call_tool(tools, "lists", action="list_lists")).success
 
 
-HTTP_ERRORS = {
-    "302": (
-        Reply(302, "", (("Location", "https://login.example/?a=1"),)),
-        "HTTP 302 Found: redirect to https://login.example/?a=1",
+BUSY = "429 Too Many Requests"
+URL, DATE = "https://login.example/?a=1", "Sat, 28 Nov 2026 20:00:00 GMT"
+HTTP_ERRORS = (
+    (Reply(302, "", (("Location", URL),)), f"302 Found: redirect to {URL}"),
+    (
+        Reply(307, "x", (("Location", URL),)),
+        f"307 Temporary Redirect: redirect to {URL}",
     ),
-    "307": (
-        Reply(307, "moved", (("Location", "http://127.0.0.1:9/mcp"),)),
-        "HTTP 307 Temporary Redirect: redirect to http://127.0.0.1:9/mcp",
-    ),
-    "400": (Reply(400, "no"), "HTTP 400 Bad Request: no"),
-    "401": (Reply(401, '{"error": "expired"}'), 'HTTP 401 Unauthorized: {"error": "ex'),
-    "403": (
-        Reply(403, "", (("WWW-Authenticate", 'Bearer scope="files"'),)),
-        'HTTP 403 Forbidden: Bearer scope="files"',
-    ),
-    "429": (
-        Reply(429, "slow down", (("Retry-After", "3"),)),
-        "HTTP 429 Too Many Requests: slow down; retry after 3 s",
-    ),
-    "429 until": (
-        Reply(429, "", (("Retry-After", "Sat, 28 Nov 2026 20:00:00 GMT"),)),
-        "HTTP 429 Too Many Requests; retry after Sat, 28 Nov 2026 20:00:00 GMT",
-    ),
-    "429 at once": (
-        Reply(429, "", (("Retry-After", ""),)),
-        "HTTP 429 Too Many Requests",
-    ),
-    "500": (Reply(500), "HTTP 500 Internal Server Error"),
-    "500 of JSON-RPC": (
-        make_session_error(500, -32603, "boom"),
-        "Internal Server Error: boom",
-    ),
-    "502": (
-        Reply(502, "<h1>nginx</h1>", (("Content-Type", "text/html"),)),
-        "HTTP 502 Bad Gateway",
-    ),
-    "503": (
-        make_session_error(503, -32000, "Starting\x1b[2J"),
-        "HTTP 503 Service Unavailable: Starting",
-    ),
-    "529": (Reply(529, "overloaded"), "HTTP 529: overloaded"),
-}
+    (Reply(400, "no"), "400 Bad Request: no"),
+    (Reply(401, '{"error": "expired"}'), '401 Unauthorized: {"error": "ex'),
+    (Reply(403, "", (("WWW-Authenticate", "Bearer a"),)), "403 Forbidden: Bearer a"),
+    (Reply(429, "slow", (("Retry-After", "3"),)), f"{BUSY}: slow; retry after 3 s"),
+    (Reply(429, "", (("Retry-After", DATE),)), f"{BUSY}; retry after {DATE}"),
+    (Reply(429, "", (("Retry-After", ""),)), BUSY),
+    (Reply(500), "500 Internal Server Error"),
+    (make_session_error(500, -32603, "boom"), "500 Internal Server Error: boom"),
+    (Reply(502, "<h1>no</h1>", (("Content-Type", "text/html"),)), "502 Bad Gateway"),
+    (make_session_error(503, 1, "Start\x1b[2J"), "503 Service Unavailable: Start"),
+    (Reply(529, "overloaded"), "529: overloaded"),
+)
 
 
-@pytest.mark.rows(6)
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
-@pytest.mark.parametrize(("reply", "expected"), HTTP_ERRORS.values(), ids=HTTP_ERRORS)
 async def test_external_server_http_error_is_returned_and_logged_once(
-    start_upstream: Start,
-    proxy: Make,
-    reply: Reply,
-    expected: str,
-    is_modern: bool,
-    caplog: pytest.LogCaptureFixture,
+    server: Upstream, fetch: Fetch, is_modern: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = start_upstream(is_modern)
-    registry = proxy(settings(server), "fetch")
-    await fetch(registry)
-    server.replies = [reply]
-    error = str((await fetch(registry)).error)
-    assert error.startswith("the tool's server rejected the request: HTTP ")
-    assert expected in error and "\x1b" not in error
-    assert ("retry after" in error) == ("retry after" in expected)
-    (line,) = read_warnings(caplog)
-    assert line.startswith("the call of fetch failed: HTTP ") and expected in line
-    assert "\x1b" not in line
-    assert (await fetch(registry)).result == "hello"
+    server.is_modern = is_modern
+    await fetch()
+    for reply, expected in HTTP_ERRORS:
+        caplog.clear()
+        server.replies = [reply]
+        error = str((await fetch()).error)
+        assert error.startswith("the tool's server rejected the request: HTTP ")
+        assert f"HTTP {expected}" in error and "\x1b" not in error
+        assert ("retry after" in error) == ("retry after" in expected)
+        (line,) = read_warnings(caplog)
+        assert line.startswith("the call of fetch failed: HTTP ") and expected in line
+        assert "\x1b" not in line
+        assert (await fetch()).result == "hello"
+
+
+@pytest.fixture
+def token_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the path of the file with the token that `fetch` sends."""
+    monkeypatch.setenv("UP_TOKEN_FILE", str(tmp_path / "token"))
+    return tmp_path / "token"
 
 
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
 async def test_external_server_token_file_is_read_again_after_http_401(
-    start_upstream: Start,
-    proxy: Make,
-    is_modern: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    server: Upstream, fetch: Fetch, is_modern: bool, token_file: Path
 ) -> None:
-    server = start_upstream(is_modern)
-    file = tmp_path / "token"
-    monkeypatch.setenv("UP_TOKEN_FILE", str(file))
-    registry = proxy(
-        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
-    )
+    server.is_modern = is_modern
     for token in ("first-token", "second-token", "third-token"):
-        file.write_text(f"{token}\n")
+        token_file.write_text(f"{token}\n")
         server.token = token
-        answers = await asyncio.gather(*(fetch(registry) for _ in range(3)))
+        answers = await asyncio.gather(*(fetch() for _ in range(3)))
         assert [answer.result for answer in answers] == ["hello"] * 3
     # The new token is kept: the next call needs one request only.
     before = len(server.requests)
-    await fetch(registry)
+    await fetch()
     assert server.requests[before:] == [("tools/call", "third-token")]
 
 
+UNAUTHORIZED = 'HTTP 401 Unauthorized: Bearer error="invalid_token"'
+
+
 async def test_expired_token_for_external_server_is_reported_until_it_is_renewed(
-    start_upstream: Start,
-    proxy: Make,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    server: Upstream, fetch: Fetch, token_file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = start_upstream()
     server.token = "first-token"
-    monkeypatch.setenv("UP_TOKEN", "first-token")
-    registry = proxy(
-        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN:-}"}), "fetch"
-    )
-    await fetch(registry)
+    token_file.write_text("first-token")
+    await fetch()
     server.token = "second-token"
     before = len(server.requests)
-    answer = await fetch(registry)
-    assert answer.error == (
-        "the tool's server rejected the request: HTTP 401 Unauthorized: Bearer"
-        ' error="invalid_token"'
-    )
+    error = (await fetch()).error
+    assert error == f"the tool's server rejected the request: {UNAUTHORIZED}"
     assert len(server.requests) == before + 1, "the same token is not sent again"
     assert len(read_warnings(caplog)) == 1
-    monkeypatch.setenv("UP_TOKEN", "second-token")
-    assert (await fetch(registry)).result == "hello"
+    token_file.write_text("second-token")
+    assert (await fetch()).result == "hello"
 
 
 async def test_external_server_token_refused_on_connection_is_reported_to_callers(
-    start_upstream: Start,
-    proxy: Make,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    server: Upstream, fetch: Fetch, token_file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server = start_upstream()
     server.token = "right-token"
-    monkeypatch.setenv("UP_TOKEN", "wrong-token")
-    registry = proxy(
-        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
-    )
-    answer = await fetch(registry)
-    assert answer.error == (
-        "the external server `up` of this tool cannot be reached now: HTTP 401"
-        ' Unauthorized: Bearer error="invalid_token"'
-    )
+    token_file.write_text("wrong-token")
+    unreachable = "the external server `up` of this tool cannot be reached now"
+    assert (await fetch()).error == f"{unreachable}: {UNAUTHORIZED}"
     assert "not connected: HTTP 401 Unauthorized" in caplog.text
-    monkeypatch.setenv("UP_TOKEN", "right-token")
+    token_file.write_text("right-token")
     async with asyncio.timeout(WAIT_TIMEOUT_S):
-        while not (await fetch(registry)).success:
+        while not (await fetch()).success:
             await asyncio.sleep(0.1)
 
 
-@pytest.mark.parametrize("content", ["token", "\ufefftoken", " token\r\n", "token\n\n"])
-async def test_external_server_token_file_is_read_without_spaces_and_bom(
-    start_upstream: Start,
-    proxy: Make,
-    content: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    server = start_upstream()
-    server.token = "token"
-    file = tmp_path / "token"
-    file.write_text(content, encoding="utf-8", newline="")
-    monkeypatch.setenv("UP_TOKEN_FILE", str(file))
-    headers = {"Authorization": "Bearer ${UP_TOKEN}"}
-    assert (await fetch(proxy(settings(server, headers=headers), "fetch"))).success
-
-
-@pytest.mark.parametrize(
-    "value", ["secret\nX-Other: 1", "secret\x00", "s\u00e9cret", "\u200bs"]
-)
-async def test_invalid_header_for_external_server_is_logged_without_its_value(
-    start_upstream: Start,
-    proxy: Make,
-    value: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+async def test_invalid_header_after_http_401_is_logged_without_its_value(
+    server: Upstream,
+    make_fetch: Callable[..., Fetch],
+    token_file: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The value is not logged after HTTP 401 either, when the session is kept."""
-    server = start_upstream()
+    """Also when the session is kept."""
+    fetch = make_fetch(Authorization="Bearer ${UP_TOKEN}")
     server.token = "first-token"
-    file = tmp_path / "token"
-    monkeypatch.setenv("UP_TOKEN_FILE", str(file))
-    registry = proxy(
-        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
-    )
-    file.write_text("first-token")
-    assert (await fetch(registry)).success
+    token_file.write_text("first-token")
+    assert (await fetch()).success
     server.token = "second-token"
-    file.write_text(value, encoding="utf-8")
-    assert "HTTP 401" in str((await fetch(registry)).error)
-    file.write_text("second-token")
-    assert (await fetch(registry)).success
-    file.write_text(value, encoding="utf-8")
-    assert not (
-        await fetch(proxy(settings(server, headers={"X": "a ${UP_TOKEN}"}), "fetch"))
-    ).success
+    token_file.write_text("secret\nX-Other: 1")
+    assert "HTTP 401" in str((await fetch()).error)
+    token_file.write_text("second-token")
+    assert (await fetch()).success
+    token_file.write_text("secret\nX-Other: 1")
+    assert not (await make_fetch(X="a ${UP_TOKEN}")()).success
     assert (
         "the header X has a line break or a character outside of ASCII" in caplog.text
     )
-    assert "secret" not in caplog.text and "s\u00e9cret" not in caplog.text
-
-
-@pytest.mark.parametrize("content", [None, "", "   \n", "x" * 100_000])
-async def test_unreadable_external_server_token_file_is_named_in_the_log(
-    start_upstream: Start,
-    proxy: Make,
-    content: str | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    file = tmp_path / "token"
-    if content is not None:
-        file.write_text(content)
-    monkeypatch.setenv("UP_TOKEN_FILE", str(file))
-    headers = {"Authorization": "Bearer ${UP_TOKEN:-none}"}
-    assert not (
-        await fetch(proxy(settings(start_upstream(), headers=headers), "fetch"))
-    ).success
-    assert "the file that UP_TOKEN_FILE names is empty or cannot be read" in caplog.text
+    assert "secret" not in caplog.text

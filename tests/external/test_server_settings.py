@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,3 +137,30 @@ def test_environment_values_in_external_server_settings_are_listed_as_secrets() 
     with pytest.raises(MissingVariableError):
         resolve_server(make_server(headers={"X": "${NONE:-} ${NONE}"}), {})
     assert resolve_server(make_server(), {}) == ResolvedServer()
+
+
+def test_secret_file_is_read_without_spaces_and_byte_order_mark(tmp_path: Path) -> None:
+    """An unreadable one is an error, even if the reference has a default."""
+    file = tmp_path / "token"
+    server = make_server(headers={"X": "Bearer ${TOKEN:-none}"})
+    environment = {"TOKEN_FILE": str(file)}
+    for content in (None, "", "   \n", "x" * 100_000):
+        if content is not None:
+            file.write_text(content)
+        message = "the file that TOKEN_FILE names is empty or cannot be read"
+        with pytest.raises(MissingVariableError, match=message):
+            resolve_server(server, environment)
+    for content in ("token", "\ufefftoken", " token\r\n", "token\n\n"):
+        file.write_text(content, encoding="utf-8", newline="")
+        assert resolve_server(server, environment).headers == {"X": "Bearer token"}
+
+
+@pytest.mark.parametrize("value", ["a\nX-Other: 1", "a\x00", "s\u00e9", "\u200bs"])
+def test_header_with_control_or_non_ascii_character_is_rejected(value: str) -> None:
+    server = make_server(headers={"X": "a ${TOKEN}"})
+    with pytest.raises(MissingVariableError) as raised:
+        resolve_server(server, {"TOKEN": value})
+    assert str(raised.value) == (
+        "the header X has a line break or a character outside of ASCII; help: correct its"
+        " variables"
+    )

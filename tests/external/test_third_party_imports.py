@@ -15,19 +15,15 @@ from typing import Any
 import pytest
 
 from tests.external.third_party_setup import (
+    NEEDS_SERVERS,
     NODE_PACKAGES,
     PYTHON_PACKAGES,
-    find_installed,
+    get_commands,
 )
 from tests.mcp.servers import CLIENT, LEGACY, MODERN, meta
 from tests.program import toolcast
 
-pytestmark = [
-    pytest.mark.servers,
-    pytest.mark.skipif(
-        find_installed() is None, reason="not set up: make test-servers"
-    ),
-]
+pytestmark = NEEDS_SERVERS
 NAMES = [p.partition("==")[0] for p in PYTHON_PACKAGES]
 NAMES += [p.rpartition("@")[0] for p in NODE_PACKAGES]
 
@@ -44,14 +40,9 @@ def parse_exact_json(text: str) -> Any:
 
 def read_raw_list(command: list[str], folder: Path, version: str) -> list[Any] | None:
     """Return the tools that a server lists, or None if it does not support the version."""
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     process = subprocess.Popen(
-        command,
-        cwd=folder,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        encoding="utf-8",
+        command, cwd=folder, stderr=subprocess.DEVNULL, encoding="utf-8", **streams
     )
     to_server, from_server = process.stdin, process.stdout
     assert to_server is not None and from_server is not None
@@ -59,12 +50,15 @@ def read_raw_list(command: list[str], folder: Path, version: str) -> list[Any] |
     timer.start()
     number = 0
 
+    def send(message: dict[str, Any]) -> None:
+        to_server.write(f"{json.dumps(message)}\n")
+        to_server.flush()
+
     def request(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         nonlocal number
         number += 1
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        to_server.write(f"{json.dumps(message)}\n")
-        to_server.flush()
+        send(message)
         for line in from_server:
             try:
                 response = json.loads(line)
@@ -80,10 +74,7 @@ def read_raw_list(command: list[str], folder: Path, version: str) -> list[Any] |
         if version == LEGACY:
             params = {"protocolVersion": LEGACY, "capabilities": {}}
             request("initialize", {**params, "clientInfo": CLIENT})
-            to_server.write(
-                '{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'
-            )
-            to_server.flush()
+            send({"jsonrpc": "2.0", "method": "notifications/initialized"})
             # One server adds a tool some time after this notification.
             time.sleep(1)
         else:
@@ -112,9 +103,7 @@ def test_imported_server_tools_list_equals_the_original_server_tools_list(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FIRECRAWL_API_KEY", "none")
-    commands = find_installed()
-    assert commands is not None
-    program = [*commands.all[name]]
+    program = [*get_commands().all[name]]
     project = tmp_path / "project"
     project.mkdir()
     command = ("import", "--mcp-stdio", shlex.join(program), "--toolset", "theirs")

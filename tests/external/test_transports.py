@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
@@ -22,13 +21,17 @@ from toolcast_runtime.external.transports import (
     _RateLimiter,
 )
 
-ANSWER = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {}}).encode()
-REPORT = json.dumps(
-    {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"x": 1}}
-).encode()
-CHANGE = json.dumps(
-    {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
-).encode()
+ANSWER = b'{"jsonrpc": "2.0", "id": 1, "result": {}}'
+REPORT = b'{"jsonrpc": "2.0", "method": "notifications/progress", "params": {"x": 1}}'
+CHANGE = b'{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}'
+
+
+ENDED = "the server's process ended"
+FLOODED = "the server sent 1000 lines that are not messages"
+
+
+class StopError(Exception):
+    """End of a simulation."""
 
 
 class FakeClock:
@@ -86,7 +89,7 @@ async def test_message_rate_limiter_allows_a_burst_and_then_a_steady_rate(
     assert limiter.get_remaining() == 3.0
 
 
-async def test_1000_mcp_messages_are_read_at_once_and_then_200_per_second(
+async def test_1000_messages_are_read_at_once_then_200_a_second(
     clock: FakeClock,
 ) -> None:
     reading: Any = FakeProcess(*[ANSWER + b"\n"] * 1_001)
@@ -117,44 +120,35 @@ async def read_chunks(*chunks: bytes) -> tuple[FakeSession, ProcessExit]:
 @pytest.mark.parametrize(
     ("chunks", "message_count", "invalid_count", "reason"),
     [
-        ((), 0, 0, "the server's process ended"),
-        ((ANSWER + b"\n" + ANSWER + b"\n",), 2, 0, "the server's process ended"),
-        ((ANSWER[:5], ANSWER[5:], b"\n" + ANSWER), 1, 0, "the server's process ended"),
-        ((b"noise\n\n  \n" + ANSWER + b"\n",), 1, 1, "the server's process ended"),
-        ((b"x\n" * 999 + ANSWER + b"\n",), 1, 999, "the server's process ended"),
-        (
-            (b"x\n" * 1_000 + ANSWER + b"\n",),
-            0,
-            1_000,
-            "the server sent 1000 lines that are not messages",
-        ),
+        ((), 0, 0, ENDED),
+        ((ANSWER + b"\n" + ANSWER + b"\n",), 2, 0, ENDED),
+        ((ANSWER[:5], ANSWER[5:], b"\n" + ANSWER), 1, 0, ENDED),
+        ((b"noise\n\n  \n" + ANSWER + b"\n",), 1, 1, ENDED),
+        ((b"x\n" * 999 + ANSWER + b"\n",), 1, 999, ENDED),
+        ((b"x\n" * 1_000 + ANSWER + b"\n",), 0, 1_000, FLOODED),
     ],
 )
 async def test_stdio_connection_ends_after_1000_lines_that_are_not_mcp_messages(
     clock: FakeClock, chunks: Any, message_count: int, invalid_count: int, reason: str
 ) -> None:
     session, process_exit = await read_chunks(*chunks)
-    assert (len(session.messages), process_exit.invalid_lines, process_exit.reason) == (
-        message_count,
-        invalid_count,
-        reason,
-    )
+    assert (len(session.messages), process_exit.reason) == (message_count, reason)
+    assert process_exit.invalid_lines == invalid_count
 
 
 async def test_mcp_message_above_the_size_limit_ends_the_stdio_connection(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert server_process.MAX_MESSAGE_BYTES == 16 << 20
     monkeypatch.setattr(transports, "MAX_MESSAGE_BYTES", 1 << 20)
-    for excess, reason in (
-        (0, "the server's process ended"),
-        (1, "the server sent a message of more than 1 MiB"),
-    ):
+    too_long = "the server sent a message of more than 1 MiB"
+    for excess, reason in ((0, ENDED), (1, too_long)):
         _, process_exit = await read_chunks(b"x" * ((1 << 20) + excess))
         assert process_exit.reason == reason
 
 
 @pytest.mark.parametrize(
-    ("remaining", "line", "is_forwarded", "cost", "changes"),
+    ("left", "line", "is_sent", "cost", "changes"),
     [
         (500, REPORT, True, 1, 0),
         (499, REPORT, False, len(REPORT) / 10_000, 0),
@@ -164,26 +158,19 @@ async def test_mcp_message_above_the_size_limit_ends_the_stdio_connection(
     ],
 )
 async def test_mcp_notifications_are_dropped_below_half_the_message_burst(
-    clock: FakeClock,
-    remaining: int,
-    line: bytes,
-    is_forwarded: bool,
-    cost: float,
-    changes: int,
+    clock: FakeClock, left: int, line: bytes, is_sent: bool, cost: float, changes: int
 ) -> None:
     changed: list[int] = []
     process_exit = ProcessExit(lambda: None, lambda: changed.append(1))
     limiter = _RateLimiter(1_000, 200)
-    limiter._remaining = remaining
+    limiter._remaining = left
     session: Any = FakeSession()
     assert await transports._forward_line(line, session, process_exit, limiter)
-    assert (len(session.messages), len(changed)) == (int(is_forwarded), changes)
-    assert remaining - limiter._remaining == pytest.approx(cost)
+    assert (len(session.messages), len(changed)) == (int(is_sent), changes)
+    assert left - limiter._remaining == pytest.approx(cost)
 
 
-async def test_last_2000_external_server_stderr_bytes_are_stored(
-    clock: FakeClock,
-) -> None:
+async def test_last_2000_bytes_of_server_stderr_are_stored(clock: FakeClock) -> None:
     process_exit = ProcessExit(lambda: None)
     process: Any = FakeProcess(b"a", b"b" * 1_999, b"c")
     await transports._read_stderr(process, process_exit)
@@ -197,10 +184,6 @@ def test_external_server_process_second_exit_reason_is_ignored() -> None:
     for reason in ("first", "second"):
         process_exit.set_reason(reason)
     assert (process_exit.reason, calls) == ("first", [1])
-
-
-def test_maximum_mcp_message_size_is_16_mebibytes() -> None:
-    assert server_process.MAX_MESSAGE_BYTES == 16 << 20
 
 
 class FakeTransport(httpx2.AsyncBaseTransport):
@@ -228,17 +211,14 @@ class ChunkStream(httpx2.AsyncByteStream):
 
 async def read_response(response: Any) -> int:
     """Return the size of the body that is read, or the status after an exception."""
-    request = httpx2.Request(
-        "POST", "http://far.test", headers={"accept-encoding": "gzip"}
-    )
+    headers = {"accept-encoding": "gzip"}
+    request = httpx2.Request("POST", "http://far.test", headers=headers)
     transport = FakeTransport(response)
     received = await _BoundedTransport(transport).handle_async_request(request)
     assert transport.accept_encoding == "identity"
-    return (
-        received.status_code
-        if isinstance(response, Exception)
-        else len(await received.aread())
-    )
+    if isinstance(response, Exception):
+        return received.status_code
+    return len(await received.aread())
 
 
 @pytest.mark.parametrize(
@@ -253,9 +233,8 @@ async def test_external_http_response_size_is_limited_except_for_event_streams(
     monkeypatch: pytest.MonkeyPatch, kind: str, excess: int, is_read: bool
 ) -> None:
     monkeypatch.setattr(transports, "MAX_MESSAGE_BYTES", 1_000)
-    response = httpx2.Response(
-        200, headers={"content-type": kind}, stream=ChunkStream(600, 400 + excess)
-    )
+    stream = ChunkStream(600, 400 + excess)
+    response = httpx2.Response(200, headers={"content-type": kind}, stream=stream)
     if is_read:
         assert await read_response(response) == 1_000 + excess
         return
@@ -263,17 +242,15 @@ async def test_external_http_response_size_is_limited_except_for_event_streams(
         await read_response(response)
 
 
-async def test_http_client_refuses_compressed_responses_and_maps_timeouts_to_504() -> (
+async def test_http_client_refuses_compression_and_maps_timeouts_to_status_504() -> (
     None
 ):
-    compressed = httpx2.Response(
-        200, headers={"content-encoding": "gzip"}, stream=ChunkStream()
+    compressed, plain = (
+        httpx2.Response(200, headers={"content-encoding": name}, stream=ChunkStream(1))
+        for name in ("gzip", "identity")
     )
     with pytest.raises(httpx2.ReadError, match="the response is compressed"):
         await read_response(compressed)
-    plain = httpx2.Response(
-        200, headers={"content-encoding": "identity"}, stream=ChunkStream(1)
-    )
     assert await read_response(plain) == 1
     for timeout in (httpx2.PoolTimeout("late"), httpx2.ReadTimeout("late")):
         assert await read_response(timeout) == 504
@@ -281,14 +258,11 @@ async def test_http_client_refuses_compressed_responses_and_maps_timeouts_to_504
         await read_response(httpx2.ConnectError("no"))
 
 
-async def test_external_server_http_client_ignores_proxies(
+async def test_external_http_client_ignores_proxies(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It allows 50 connections."""
     arguments: dict[str, Any] = {}
-
-    class StopError(Exception):
-        pass
 
     def record_arguments(**options: Any) -> Any:
         arguments.update(options)
@@ -310,9 +284,6 @@ async def test_server_reconnect_delay_doubles_until_a_connection_lasts_30_second
     clock = FakeClock()
     pauses: list[float] = []
     durations = [0.0] * 8 + [30.0, 31.0, 0.0]
-
-    class StopError(Exception):
-        pass
 
     async def connect(_: Connection) -> str:
         if len(pauses) == len(durations):
@@ -364,9 +335,8 @@ async def test_external_tool_list_is_refreshed_every_five_minutes(
         pass
 
     changed: list[int] = []
-    connection = Connection(
-        ExternalServer("far"), frozenset(), lambda: changed.append(1)
-    )
+    server = ExternalServer("far")
+    connection = Connection(server, frozenset(), lambda: changed.append(1))
     fake_asyncio = SimpleNamespace(to_thread=to_thread, sleep=clock.sleep)
     monkeypatch.setattr(connection_module, "asyncio", fake_asyncio)
     monkeypatch.setattr(session_module, "open_session", open_session)
@@ -381,7 +351,5 @@ async def test_failed_first_connection_to_a_server_is_logged_without_lost_tools(
 ) -> None:
     connection = Connection(ExternalServer("far"), frozenset(), lambda: None)
     connection._set_down("no", 0.5)
-    assert caplog.messages == [
-        "external server far: not connected: no; next attempt in 0.5 s"
-    ]
-    assert connection.state == "down"
+    message = "external server far: not connected: no; next attempt in 0.5 s"
+    assert (caplog.messages, connection.state) == ([message], "down")

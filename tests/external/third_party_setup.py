@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from tests.node_programs import (
     cache_folder,
     install_if_missing,
@@ -23,7 +25,7 @@ from tests.node_programs import (
     node_and_npm,
 )
 
-__all__ = ["ThirdPartyCommands", "find_installed"]
+__all__ = ["NEEDS_SERVERS", "ThirdPartyCommands", "find_installed", "get_commands"]
 
 PYTHON_PACKAGES = (
     "mcp-server-time==2026.10.19",
@@ -68,9 +70,14 @@ def find_folder() -> Path:
     return cache_folder("toolcast-servers", "TOOLCAST_SERVERS")
 
 
+def _find_programs_folder() -> Path:
+    return find_folder() / "python" / ("Scripts" if sys.platform == "win32" else "bin")
+
+
 def find_installed() -> ThirdPartyCommands | None:
     """Return the commands, or None if the folder is not complete."""
     programs = _find_programs_folder()
+    modules = find_folder() / "node_modules"
     node, _ = node_and_npm(find_folder())
     commands: dict[str, tuple[Path, ...]] = {}
     for package in PYTHON_PACKAGES:
@@ -78,11 +85,8 @@ def find_installed() -> ThirdPartyCommands | None:
         commands[name] = (programs / name,)
     for package in NODE_PACKAGES:
         name = package.rpartition("@")[0]
-        script = (
-            find_folder() / "node_modules" / name / _SCRIPTS.get(name, "dist/index.js")
-        )
-        commands[name] = (node, script)
-    issuer = find_folder() / "node_modules/oidc-provider/lib/index.js"
+        commands[name] = (node, modules / name / _SCRIPTS.get(name, "dist/index.js"))
+    issuer = modules / "oidc-provider/lib/index.js"
     if not issuer.exists() or not all(
         path.exists() for paths in commands.values() for path in paths
     ):
@@ -101,8 +105,19 @@ def find_installed() -> ThirdPartyCommands | None:
     )
 
 
-def _find_programs_folder() -> Path:
-    return find_folder() / "python" / ("Scripts" if sys.platform == "win32" else "bin")
+def get_commands() -> ThirdPartyCommands:
+    commands = find_installed()
+    assert commands is not None
+    return commands
+
+
+NEEDS_SERVERS = [
+    pytest.mark.servers,
+    pytest.mark.skipif(
+        find_installed() is None, reason="not set up: make test-servers"
+    ),
+]
+"""Marks of the modules that need the servers."""
 
 
 def main() -> int:

@@ -11,11 +11,8 @@ import pytest
 from tests.mcp.projects import generate_project
 from tests.project_files import write_toolset
 
-_SUM = {
-    "type": "object",
-    "properties": {"sum": {"type": "integer"}},
-    "required": ["sum"],
-}
+_INTEGER = {"type": "integer"}
+_SUM = {"type": "object", "properties": {"sum": _INTEGER}, "required": ["sum"]}
 _FAILURE = {"type": "object", "properties": {"how": {"type": "string"}}}
 
 
@@ -23,7 +20,10 @@ def _object_schema(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-_INTEGER = {"type": "integer"}
+def _echo(**fields: Any) -> dict[str, Any]:
+    return {"handler": "faulty.handlers:echo", **fields}
+
+
 TOOLS: dict[str, dict[str, Any]] = {
     "add": {
         "parameters": {**_object_schema(a=_INTEGER, b=_INTEGER), "required": ["a"]},
@@ -32,12 +32,11 @@ TOOLS: dict[str, dict[str, Any]] = {
     },
     "echo": {"parameters": {}, "returns": {}},
     "loose": {"parameters": {"type": "object", "properties": {"a": _INTEGER}}},
-    "order": {
-        "handler": "faulty.handlers:echo",
-        "parameters": _object_schema(
+    "order": _echo(
+        parameters=_object_schema(
             meta=_object_schema(n=_INTEGER), tags={"type": "array"}
-        ),
-    },
+        )
+    ),
     "refuse": {"parameters": _object_schema(reason={"type": "string"})},
     "fail": {"parameters": _FAILURE},
     "fail_async": {"parameters": _FAILURE},
@@ -63,50 +62,30 @@ TOOLS: dict[str, dict[str, Any]] = {
     "unwritten": {"handler": None},
     "gone": {"handler": "faulty.handlers:gone"},
     "absent_module": {"handler": "faulty.absent:gone"},
-    "odd_pattern": {
-        "handler": "faulty.handlers:echo",
-        "parameters": _object_schema(a={"type": "string", "pattern": "\\p{Lu}"}),
-    },
-    "broken_pattern": {
-        "handler": "faulty.handlers:echo",
-        "parameters": _object_schema(a={"type": "string", "pattern": "(unclosed"}),
-    },
-    "far_reference": {
-        "handler": "faulty.handlers:echo",
-        "parameters": _object_schema(a={"$ref": "https://example.com/schema"}),
-    },
-    "endless_reference": {
-        "handler": "faulty.handlers:echo",
-        "parameters": {"$ref": "#"},
-    },
-    "no_schema": {
-        "handler": "faulty.handlers:echo",
-        "parameters": {"properties": {"a": {"type": "whatever"}}},
-    },
+    "odd_pattern": _echo(
+        parameters=_object_schema(a={"type": "string", "pattern": "\\p{Lu}"})
+    ),
+    "broken_pattern": _echo(
+        parameters=_object_schema(a={"type": "string", "pattern": "(unclosed"})
+    ),
+    "far_reference": _echo(
+        parameters=_object_schema(a={"$ref": "https://example.com/schema"})
+    ),
+    "endless_reference": _echo(parameters={"$ref": "#"}),
+    "no_schema": _echo(parameters={"properties": {"a": {"type": "whatever"}}}),
 }
 
 
 @pytest.fixture(scope="session")
 def faulty_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a project with the toolset `faulty`; return its root folder."""
-    toolset = {
-        "name": "faulty",
-        "title": "Faulty",
-        "handlers": "faulty",
-        "targets": {"mcp": {}, "registry": {}},
-    }
-    specs: dict[str, Any] = {"toolset": toolset}
+    toolset = {"name": "faulty", "title": "Faulty", "handlers": "faulty"}
+    targets = {"mcp": {}, "registry": {}}
+    specs: dict[str, Any] = {"toolset": {**toolset, "targets": targets}}
     for name, fields in TOOLS.items():
-        spec = {
-            "name": name,
-            "summary": "A tool.",
-            "parameters": _object_schema(),
-            "handler": f"faulty.handlers:{name}",
-            **fields,
-        }
-        if spec["handler"] is None:
-            del spec["handler"]
-        specs[name] = spec
+        spec = {"name": name, "summary": "A tool.", "parameters": _object_schema()}
+        spec |= {"handler": f"faulty.handlers:{name}", **fields}
+        specs[name] = {k: v for k, v in spec.items() if v is not None}
     root = write_toolset(tmp_path_factory.mktemp("faulty"), "faulty", specs)
     (root / "faulty").mkdir()
     handlers = Path(__file__).with_name("faulty_handlers.py")

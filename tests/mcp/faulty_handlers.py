@@ -15,6 +15,7 @@ from toolcast_runtime import ToolError, ToolResponse, current_call
 
 SECRET = "hunter2-hunter2"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
 _started: list[str] = []
 _cancelled: list[str] = []
 
@@ -40,37 +41,33 @@ class _BrokenTextError(Exception):
         raise RuntimeError(SECRET)
 
 
+ERRORS: dict[str, type[BaseException]] = {
+    "raise": RuntimeError,
+    "exit": SystemExit,
+    "interrupt": KeyboardInterrupt,
+    "stop": StopIteration,
+    "generator": GeneratorExit,
+    "cancel": asyncio.CancelledError,
+    "broken": _BrokenTextError,
+}
+INVALID_RESULTS: dict[str, Any] = {
+    "unserialisable": {"password": {SECRET}},
+    "nan": {SECRET: float("nan")},
+    "surrogate": {"file": f"{SECRET}\udcff"},
+    "wrong content": ToolResponse(content=[{"type": SECRET}]),
+    "content of the wrong kind": ToolResponse(content=[SECRET]),  # type: ignore[list-item]
+}
+
+
 def fail(how: str) -> object:
-    if how == "raise":
-        raise RuntimeError(SECRET)
     if how == "chained":
         try:
             raise RuntimeError(SECRET)
         except RuntimeError as error:
             raise KeyError(SECRET) from error
-    if how == "exit":
-        sys.exit(SECRET)
-    if how == "interrupt":
-        raise KeyboardInterrupt(SECRET)
-    if how == "stop":
-        raise StopIteration(SECRET)
-    if how == "generator":
-        raise GeneratorExit(SECRET)
-    if how == "cancel":
-        raise asyncio.CancelledError(SECRET)
-    if how == "broken":
-        raise _BrokenTextError
-    if how == "unserialisable":
-        return {"password": {SECRET}}
-    if how == "nan":
-        return {SECRET: float("nan")}
-    if how == "surrogate":
-        return {"file": f"{SECRET}\udcff"}
-    if how == "wrong content":
-        return ToolResponse(content=[{"type": SECRET}])
-    if how == "content of the wrong kind":
-        return ToolResponse(content=[SECRET])  # type: ignore[list-item]
-    raise AssertionError(how)
+    if how in ERRORS:
+        raise ERRORS[how](SECRET)
+    return INVALID_RESULTS[how]
 
 
 async def fail_async(how: str) -> object:
@@ -124,13 +121,11 @@ def text() -> str:
 
 
 def picture() -> ToolResponse:
-    block = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
-    return ToolResponse(content=[block])
+    return ToolResponse(content=[IMAGE])
 
 
 def measured_picture() -> ToolResponse:
-    block = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
-    return ToolResponse(result={"sum": 1}, content=[block])
+    return ToolResponse(result={"sum": 1}, content=[IMAGE])
 
 
 def unmeasured_picture() -> ToolResponse:
@@ -145,12 +140,8 @@ async def report() -> str:
 
 def report_plainly() -> str:
     call = current_call()
-    for progress, message in (
-        (1, "reading"),
-        (1, "still"),
-        (0.5, "again"),
-        (4, "done"),
-    ):
+    reports = (1, "reading"), (1, "still"), (0.5, "again"), (4, "done")
+    for progress, message in reports:
         call.progress(progress, 4, message)
         time.sleep(0.05)
     return "done"

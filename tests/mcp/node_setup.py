@@ -56,13 +56,10 @@ def get_folder() -> Path:
 def find_node_tools() -> NodeTools | None:
     """Return the commands, or None if a program is not installed."""
     node, npm = node_and_npm(get_folder())
-    modules = get_folder() / "node_modules" / "@modelcontextprotocol"
-    conformance = modules / "conformance" / "dist" / "index.js"
-    inspector = get_folder() / "node_modules" / ".bin" / "mcp-inspector"
-    mcpb = get_folder() / "node_modules" / ".bin" / "mcpb"
-    skills_ref = get_folder() / "node_modules" / ".bin" / "skills-ref"
-    language_server = get_folder() / "node_modules" / ".bin" / "yaml-language-server"
-    scripts = (conformance, inspector, mcpb, skills_ref, language_server)
+    modules = get_folder() / "node_modules"
+    programs = ("mcp-inspector", "mcpb", "skills-ref", "yaml-language-server")
+    scripts = [modules / "@modelcontextprotocol/conformance/dist/index.js"]
+    scripts += [modules / ".bin" / program for program in programs]
     if not all(path.exists() for path in (node, npm, *scripts)):
         return None
     return NodeTools(*((str(node), str(script)) for script in scripts))

@@ -30,11 +30,8 @@ __all__ = [
     "HttpServer",
     "StdioServer",
     "get_text",
-    "http_server",
-    "meta",
-    "encode_requests",
-    "stdio_server",
 ]
+__all__ += ["http_server", "meta", "encode_requests", "stdio_server"]
 
 ERAS = (LEGACY, MODERN)
 
@@ -109,21 +106,13 @@ class StdioServer:
     def answer(self, number: int) -> dict[str, Any]:
         """Return the answer to a request; store earlier notifications."""
         while number not in self._answers:
-            message = self._next()
-            if "id" in message and "method" not in message:
-                self._answers[message["id"]] = message
-            else:
-                self.notifications.append(message)
+            self._receive()
         return self._answers.pop(number)
 
     def notification(self) -> dict[str, Any]:
         """Return and remove the next notification or request of the server."""
         while not self.notifications:
-            message = self._next()
-            if "id" in message and "method" not in message:
-                self._answers[message["id"]] = message
-            else:
-                self.notifications.append(message)
+            self._receive()
         return self.notifications.pop(0)
 
     def request(
@@ -136,17 +125,13 @@ class StdioServer:
         self, tool: str, arguments: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Call a tool and return the answer."""
-        return self.request(
-            "tools/call", {"name": tool, "arguments": dict(arguments or {})}
-        )
+        params = {"name": tool, "arguments": dict(arguments or {})}
+        return self.request("tools/call", params)
 
     def handshake(self, capabilities: Mapping[str, Any]) -> None:
         """Run the handshake of the older version."""
-        params = {
-            "protocolVersion": LEGACY,
-            "capabilities": dict(capabilities),
-            "clientInfo": CLIENT,
-        }
+        params = {"protocolVersion": LEGACY, "capabilities": dict(capabilities)}
+        params["clientInfo"] = CLIENT
         result = self.request("initialize", params)["result"]
         assert result["protocolVersion"] == LEGACY
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -157,13 +142,17 @@ class StdioServer:
         self._process.stdin.close()
         return self._process.wait(_TIMEOUT_S)
 
-    def _next(self) -> dict[str, Any]:
+    def _receive(self) -> None:
+        """Store the next answer or notification of the server."""
         line = self._incoming.get(timeout=_TIMEOUT_S)
         assert line is not None, f"the server exited\n{self.log}"
         self.lines.append(line)
         message: dict[str, Any] = json.loads(line)
         assert message["jsonrpc"] == "2.0"
-        return message
+        if "id" in message and "method" not in message:
+            self._answers[message["id"]] = message
+        else:
+            self.notifications.append(message)
 
 
 def _pump(stream: IO[bytes], append: Any) -> None:
@@ -186,9 +175,8 @@ def stdio_server(
 
     The handshake is done if the version has one.
     """
-    process = start(
-        root, f"{package}.mcp_server", *arguments, env=build_environment(env)
-    )
+    variables = build_environment(env)
+    process = start(root, f"{package}.mcp_server", *arguments, env=variables)
     try:
         server = StdioServer(process, era)
         if era == LEGACY:

@@ -10,14 +10,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.http.serving import rpc
 from tests.mcp.servers import (
+    CLIENT,
     ERAS,
     MODERN,
     HttpServer,
     StdioServer,
     get_text,
     http_server,
-    meta,
     stdio_server,
 )
 from tests.waiting import wait_until
@@ -34,7 +35,7 @@ def web_server(faulty_project: Path) -> Iterator[HttpServer]:
 
 @pytest.fixture(scope="module", params=ERAS)
 def stdio(
-    faulty_project: Path, request: pytest.FixtureRequest
+    request: pytest.FixtureRequest, faulty_project: Path
 ) -> Iterator[StdioServer]:
     with stdio_server(faulty_project, PACKAGE, era=request.param) as server:
         yield server
@@ -44,64 +45,45 @@ def send_call(
     url: str, era: str, tool: str, token: str | None, **arguments: object
 ) -> http.client.HTTPConnection:
     """Send a call and return the connection before any response is read."""
-    params: dict[str, object] = {"name": tool, "arguments": arguments}
-    fields = {} if token is None else {"progressToken": token}
-    params["_meta"] = meta(**fields) if era == MODERN else fields
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": era,
-    }
-    if era == MODERN:
-        headers |= {"Mcp-Method": "tools/call", "Mcp-Name": tool}
-    message = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+    meta = {} if token is None else {"progressToken": token}
+    params = {"name": tool, "arguments": arguments, "_meta": meta}
+    body, headers = rpc("tools/call", params, modern=era == MODERN)
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(
-        parts.hostname or "", parts.port, timeout=60
-    )
-    connection.request("POST", parts.path, json.dumps(message), headers)
+    connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=60)
+    connection.request("POST", parts.path, body, headers)
     return connection
 
 
 def test_sync_handler_progress_values_always_rise_in_mcp_notifications_over_stdio(
     stdio: StdioServer,
 ) -> None:
-    """Repeated and smaller values are sent as slightly larger values."""
-    params = {
-        "name": "report_plainly",
-        "arguments": {},
-        "_meta": {"progressToken": "p"},
-    }
-    number = stdio.start("tools/call", params)
-    answer = stdio.answer(number)
-    assert answer["result"]["content"][0]["text"] == "done"
+    """Repeated and smaller values are sent as slightly larger values.
+
+    Without a progress token, none is sent.
+    """
+    params = {"name": "report_plainly", "arguments": {}}
+    number = stdio.start("tools/call", {**params, "_meta": {"progressToken": "p"}})
+    assert get_text(stdio.answer(number)) == "done"
     progress = [message["params"] for message in stdio.notifications]
     stdio.notifications.clear()
+    values = {"reading": 1, "still": 1.000001, "again": 1.000002, "done": 4}
     assert progress == [
-        {"progressToken": "p", "progress": 1, "total": 4, "message": "reading"},
-        {"progressToken": "p", "progress": 1.000001, "total": 4, "message": "still"},
-        {"progressToken": "p", "progress": 1.000002, "total": 4, "message": "again"},
-        {"progressToken": "p", "progress": 4, "total": 4, "message": "done"},
+        {"progressToken": "p", "progress": value, "total": 4, "message": text}
+        for text, value in values.items()
     ]
+    stdio.call("report_plainly")
+    assert not stdio.notifications
 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_sync_handler_progress_is_sent_as_sse_events_over_http(
     web_server: HttpServer, era: str
 ) -> None:
-    body = (
-        send_call(web_server.url, era, "report_plainly", "p")
-        .getresponse()
-        .read()
-        .decode()
-    )
+    connection = send_call(web_server.url, era, "report_plainly", "p")
+    body = connection.getresponse().read().decode()
     events = [json.loads(line[6:]) for line in body.splitlines() if "data: {" in line]
-    assert [event["params"]["message"] for event in events[:-1]] == [
-        "reading",
-        "still",
-        "again",
-        "done",
-    ]
+    messages = [event["params"]["message"] for event in events[:-1]]
+    assert messages == ["reading", "still", "again", "done"]
     assert events[-1]["result"]["content"][0]["text"] == "done"
 
 
@@ -117,26 +99,14 @@ def test_mcp_http_call_without_progress_sends_sse_pings_while_it_runs(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_mcp_server_capabilities_list_only_supported_features(
+def test_capabilities_list_only_supported_features(
     web_server: HttpServer, era: str
 ) -> None:
     """Capabilities in the answer to `initialize` and `server/discover` are exact."""
-    method: str = "server/discover"
-    params: dict[str, object] = {}
-    if era != MODERN:
-        client = {"name": "tests", "version": "1"}
-        method = "initialize"
-        params = {"protocolVersion": era, "capabilities": {}, "clientInfo": client}
-    result = web_server.request(era, method, params)["result"]
-    expected = {"tools": {"listChanged": False}, "logging": {}}
-    assert result["capabilities"] == expected
-
-
-def test_sync_handler_progress_is_not_sent_without_a_progress_token(
-    stdio: StdioServer,
-) -> None:
-    stdio.call("report_plainly")
-    assert not stdio.notifications
+    params = {"protocolVersion": era, "capabilities": {}, "clientInfo": CLIENT}
+    request = ("server/discover", {}) if era == MODERN else ("initialize", params)
+    result = web_server.request(era, *request)["result"]
+    assert result["capabilities"] == {"tools": {"listChanged": False}, "logging": {}}
 
 
 @pytest.mark.parametrize("tool", WAITING_TOOLS)
@@ -169,9 +139,7 @@ def test_closing_an_mcp_call_http_connection_cancels_the_call_handler(
     wait_for_another_call(lambda: read_log("cancelled"), tool, before)
 
 
-def test_tool_timeout_sets_cancelled_for_a_synchronous_handler(
-    stdio: StdioServer,
-) -> None:
+def test_tool_timeout_sets_cancelled_for_a_sync_handler(stdio: StdioServer) -> None:
     assert "did not answer within 0.2 s" in get_text(stdio.call("give_up_plainly"))
     wait_for_another_call(
         lambda: get_text(stdio.call("cancelled")), "give_up_plainly", 0

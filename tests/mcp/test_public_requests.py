@@ -28,17 +28,14 @@ def server(faulty_project: Path) -> Iterator[Server]:
 def send(
     server: Server,
     params: Mapping[str, Any],
-    headers: Mapping[str, str | None],
+    headers: Mapping[str, str],
     *,
     method: str = "tools/call",
     modern: bool = False,
 ) -> Response:
-    """Send a request with changed headers; None removes a header."""
+    """Send a request with changed headers."""
     body, default_headers = rpc(method, params, modern=modern)
-    changed = {**default_headers, **headers}
-    return server.send(
-        "/mcp/", body, {name: value or "" for name, value in changed.items()}
-    )
+    return server.send("/mcp/", body, {**default_headers, **headers})
 
 
 @pytest.mark.parametrize(
@@ -90,26 +87,14 @@ def test_mcp_name_header_may_be_base64_encoded_and_must_match_the_tool_name_in_t
 
 
 @pytest.mark.parametrize("modern", [False, True])
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (None, None),
-        ([], "Invalid request parameters"),
-        ("", "Invalid request parameters"),
-        ("{}", "Invalid request parameters"),
-        (0, "Invalid request parameters"),
-        ({"a": "1"}, "`a` must be an integer"),
-        ({"a": None}, "`a` must be an integer"),
-        ('{"a": 1}', "Invalid request parameters"),
-    ],
-)
-def test_tools_call_arguments_must_be_an_object_or_null(
-    server: Server, arguments: Any, error: str | None, modern: bool
-) -> None:
-    params = {"name": "loose", "arguments": arguments}
-    answer = str(send(server, params, {}, modern=modern).message)
-    assert (error or "result") in answer
-    assert ("'isError': False" in answer) == (error is None)
+def test_call_arguments_must_be_an_object_or_null(server: Server, modern: bool) -> None:
+    for arguments in (None, [], "", "{}", 0, '{"a": 1}'):
+        params = {"name": "loose", "arguments": arguments}
+        answer = str(send(server, params, {}, modern=modern).message)
+        if arguments is None:
+            assert "'isError': False" in answer
+        else:
+            assert "Invalid request parameters" in answer
 
 
 @pytest.mark.parametrize("modern", [False, True])
@@ -145,53 +130,36 @@ def test_mcp_results_have_result_type_and_cache_hints_only_in_the_stateless_vers
 
 
 @pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("notifications/initialized", {}),
-        ("notifications/cancelled", {"requestId": 1}),
-        ("notifications/roots/list_changed", {}),
-        ("notifications/unknown", {}),
-    ],
+    "method", ["initialized", "cancelled", "roots/list_changed", "unknown"]
 )
 def test_mcp_notification_over_http_gets_status_202_without_a_body(
-    server: Server, method: str, params: dict[str, Any]
+    server: Server, method: str
 ) -> None:
-    _, headers = rpc(method, params)
-    body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode()
-    response = server.send("/mcp/", body, headers)
+    params = {"requestId": 1} if method == "cancelled" else {}
+    message = {"jsonrpc": "2.0", "method": f"notifications/{method}", "params": params}
+    _, headers = rpc(f"notifications/{method}", params)
+    response = server.send("/mcp/", json.dumps(message).encode(), headers)
     assert (response.status, response.body) == (202, b"")
 
 
-ENVIRONMENTS: dict[str, dict[str, str]] = {
-    "cp1252": {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"},
-    "strict ASCII": {"PYTHONIOENCODING": "ascii:strict", "LC_ALL": "POSIX"},
-    "C": {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
-}
-
-
-@pytest.mark.rows(1)
-@pytest.mark.parametrize("environment", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
 def test_mcp_stdio_server_reads_and_writes_utf_8_with_any_locale_or_python_encoding(
-    faulty_project: Path, environment: dict[str, str]
+    faulty_project: Path,
 ) -> None:
-    text = (
-        "Messger\u00e4t \u65e5\u672c\u8a9e \U0001f642 \u2028 \u017c\u00f3\u0142\u0107"
-    )
+    text = "Messger\u00e4t \u65e5\u672c\u8a9e \U0001f642 \u2028 \u017c\u00f3\u0142"
     version = {"protocolVersion": "2025-11-25", "capabilities": {}}
     hello = {**version, "clientInfo": {"name": "a", "version": "1"}}
     call = {"name": "refuse", "arguments": {"reason": text}}
-    requests = [("initialize", hello), ("tools/call", call)]
-    lines = [
-        json.dumps(
-            {"jsonrpc": "2.0", "id": number, "method": method, "params": params},
-            ensure_ascii=False,
-        ).encode()
-        for number, (method, params) in enumerate(requests)
-    ]
+    lines = []
+    for number, (method, params) in enumerate(
+        [("initialize", hello), ("tools/call", call)]
+    ):
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        lines.append(json.dumps(message, ensure_ascii=False).encode())
+    variables = {"PYTHONIOENCODING": "ascii:strict", "LC_ALL": "C", "PYTHONUTF8": "0"}
     done = subprocess.run(
         [sys.executable, "-m", "generated.faulty.mcp_server"],
         cwd=faulty_project,
-        env={**os.environ, **environment},
+        env={**os.environ, **variables, "PYTHONCOERCECLOCALE": "0"},
         input=b"\r\n".join([*lines, b""]),
         capture_output=True,
         check=True,
@@ -201,18 +169,12 @@ def test_mcp_stdio_server_reads_and_writes_utf_8_with_any_locale_or_python_encod
     assert text in messages[-1]["result"]["content"][0]["text"]
 
 
-@pytest.mark.parametrize("token", [0, 7, "", "tok"])
-def test_mcp_progress_token_may_be_zero_or_an_empty_string(
-    server: Server, token: Any
-) -> None:
-    params = {"name": "report", "arguments": {}, "_meta": {"progressToken": token}}
-    body = send(server, params, {}).body.decode()
-    assert f'"progressToken":{json.dumps(token)}' in body and '"result"' in body
-
-
-@pytest.mark.parametrize("token", [None, 1.5, [], {}])
-def test_invalid_mcp_progress_token_is_an_invalid_params_error(
-    server: Server, token: Any
-) -> None:
-    params = {"name": "report", "arguments": {}, "_meta": {"progressToken": token}}
-    assert send(server, params, {}).message["error"]["code"] == -32602
+def test_progress_token_may_be_any_string_or_integer(server: Server) -> None:
+    for token in (0, 7, "", "tok", None, 1.5, [], {}):
+        params = {"name": "report", "arguments": {}, "_meta": {"progressToken": token}}
+        response = send(server, params, {})
+        if isinstance(token, int | str):
+            body = response.body.decode()
+            assert f'"progressToken":{json.dumps(token)}' in body and '"result"' in body
+        else:
+            assert response.message["error"]["code"] == -32602

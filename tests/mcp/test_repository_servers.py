@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,10 @@ from mcp.types import CallToolResult
 
 from tests.mcp.servers import ERAS, http_server, meta, stdio_server
 from tests.repository import TOOLSETS
-from toolcast_runtime import Registry, Tool
+from toolcast_runtime import Registry
 from toolcast_runtime.core.definitions.tool import module_name
 
 ROOT = Path(__file__).parents[2]
-MODES = ("legacy", "2026-07-28")
 
 # Tools that need only a data folder.
 TOOLS_WITHOUT_SERVICES = {
@@ -31,16 +30,8 @@ TOOLS_WITHOUT_SERVICES = {
 }
 # The spec's example waits for a minute.
 FAST_ARGUMENTS = {"wait_for_message": {"timeout_secs": 0}}
-_REMOVED_PREFIXES = (
-    "KIRISHIMA_",
-    "MOLECULE_",
-    "REN_",
-    "LETTA_",
-    "GITHUB_",
-    "HOME_ASSISTANT_",
-    "DISPLAY",
-    "XDG_",
-)
+_REMOVED_PREFIXES = ("KIRISHIMA_", "MOLECULE_", "REN_", "LETTA_", "GITHUB_")
+_REMOVED_PREFIXES += ("HOME_ASSISTANT_", "DISPLAY", "XDG_")
 
 
 @pytest.fixture
@@ -54,12 +45,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**env, **folders, **services}
 
 
-def get_tools(toolset: str) -> dict[str, Tool]:
-    """Return every local tool of a toolset by name."""
-    registry: Registry = importlib.import_module(
-        f"generated.{toolset}.registry"
-    ).REGISTRY
-    return {tool.name: tool for tool in registry.local_tools}
+def get_registry(toolset: str) -> Registry:
+    registry: Registry = import_module(f"generated.{toolset}.registry").REGISTRY
+    return registry
 
 
 @contextmanager
@@ -69,29 +57,23 @@ def _server_address(
     """Start a server if needed and yield the address for the SDK's client."""
     package = f"generated.{toolset}"
     if transport == "stdio":
+        args = ["-m", f"{package}.mcp_server"]
         yield StdioServerParameters(
-            command=sys.executable,
-            args=["-m", f"{package}.mcp_server"],
-            cwd=ROOT,
-            env=environment,
+            command=sys.executable, args=args, cwd=ROOT, env=environment
         )
     else:
         with http_server(ROOT, package, env=environment) as server:
             yield server.url
 
 
-# These cases cover both transports and both modes; the other cases are slow.
-FAST_CASES = {(0, 0, 0), (1, 1, 1)}
+# Each toolset has one server over each transport; the cases after the first two are slow.
 CASES = [
-    pytest.param(
-        toolset,
-        transport,
-        mode,
-        marks=[] if (t, w, m) in FAST_CASES else [pytest.mark.slow],
+    pytest.param(toolset, *options, marks=[] if number < 2 else [pytest.mark.slow])
+    for number, (toolset, options) in enumerate(
+        (toolset, options)
+        for toolset in TOOLSETS
+        for options in (("stdio", "legacy"), ("http", "2026-07-28"))
     )
-    for t, toolset in enumerate(TOOLSETS)
-    for w, transport in enumerate(("stdio", "http"))
-    for m, mode in enumerate(MODES)
 ]
 
 
@@ -99,7 +81,7 @@ CASES = [
 async def test_mcp_sdk_client_lists_and_calls_every_tool_on_the_repositorys_servers(
     toolset: str, transport: str, mode: str, environment: dict[str, str]
 ) -> None:
-    tools = get_tools(toolset)
+    tools = {tool.name: tool for tool in get_registry(toolset).local_tools}
     with _server_address(toolset, transport, environment) as address:
         async with Client(address, mode=mode) as client:
             listed_tools = (await client.list_tools()).tools
@@ -134,9 +116,7 @@ def _assert_readable(toolset: str, tool: Any, result: CallToolResult) -> None:
 @pytest.mark.parametrize("toolset", TOOLSETS)
 def test_tools_list_over_http_equals_json_in_definition_files(toolset: str) -> None:
     """Keys, their order and number spellings are equal in both protocol versions."""
-    registry: Registry = importlib.import_module(
-        f"generated.{toolset}.registry"
-    ).REGISTRY
+    registry = get_registry(toolset)
     for client in registry.clients or (None,):
         expected = [read_definition(toolset, name) for name in registry.names(client)]
         options = [] if client is None else ["--client", client]
@@ -171,9 +151,5 @@ def test_server_discover_returns_server_info_instructions_and_capabilities() -> 
         info = result["_meta"]["io.modelcontextprotocol/serverInfo"]
     assert (info["name"], info["title"]) == ("kirishima", "Kirishima")
     assert result["instructions"].startswith("Tools of a personal assistant")
-    assert sorted(result["capabilities"]) == [
-        "extensions",
-        "logging",
-        "resources",
-        "tools",
-    ]
+    capabilities = ["extensions", "logging", "resources", "tools"]
+    assert sorted(result["capabilities"]) == capabilities

@@ -27,9 +27,8 @@ def make_prompt(name: str, **values: tuple[str, ...]) -> ResourceOrPrompt:
     """Return a prompt with one message and these arguments with their values."""
     arguments = [{"name": argument} for argument in values]
     definition = {"name": name, "description": "A.", "arguments": arguments}
-    return ResourceOrPrompt(
-        name, definition, [{"role": "user", "text": "{{a}}!"}], None, values
-    )
+    messages = [{"role": "user", "text": "{{a}}!"}]
+    return ResourceOrPrompt(name, definition, messages, None, values)
 
 
 def make_handlers(
@@ -57,9 +56,7 @@ async def read(uri: str, *resources: ResourceOrPrompt, **options: Any) -> Any:
     return answer.contents[0]
 
 
-def test_mcp_methods_for_resources_prompts_and_completion_exist_only_if_the_toolset_has_them() -> (
-    None
-):
+def test_methods_of_resources_prompts_and_completion_exist_only_if_used() -> None:
     """Without resources, prompts or argument values, the method has no handler."""
     resources = {"on_list_resources", "on_list_resource_templates", "on_read_resource"}
     prompts = {"on_list_prompts", "on_get_prompt"}
@@ -122,9 +119,7 @@ async def test_mcp_resource_uri_template_matches_only_safe_uris(
         assert error.value.error.code == types.INVALID_PARAMS
 
 
-async def test_uri_template_variable_with_declared_values_matches_only_these_values() -> (
-    None
-):
+async def test_uri_template_variable_matches_only_its_declared_values() -> None:
     """Declared values may contain a slash or dots."""
     template = make_template("a:{x}", x=("y/z", "..", "y"))
     for value in ("y%2Fz", "..", "y"):
@@ -133,25 +128,20 @@ async def test_uri_template_variable_with_declared_values_matches_only_these_val
         await read("a:z", template)
 
 
-async def test_uri_is_read_from_a_fixed_resource_first_then_from_templates_in_declared_order() -> (
-    None
-):
+async def test_uri_is_read_from_a_fixed_resource_before_templates_in_order() -> None:
     first, second = make_template("a:{x}"), make_template("{+x}")
     assert (await read("a:note", first, NOTE)).text == "Hello"
     assert (await read("a:y", first, second)).text == "a:{x}"
     assert (await read("bb:y", first, second)).text == "{+x}"
 
 
-async def test_uri_is_read_from_a_declared_resource_before_a_stored_result_and_a_skill() -> (
-    None
-):
+async def test_uri_is_read_from_a_resource_before_a_stored_result_and_a_skill() -> None:
     """A URI in none of them is "Resource not found", with the code of the version."""
 
     def make_store(text: str | None) -> Any:
         contents = None if text is None else {"uri": "a:x", "text": text}
-        return SimpleNamespace(
-            contents=lambda *_: contents, find_contents=lambda *_: contents
-        )
+        find = lambda *_: contents  # noqa: E731
+        return SimpleNamespace(contents=find, find_contents=find)
 
     skills = lambda: make_store("skill")  # noqa: E731
     assert (await read("a:x", kept=make_store("kept"), skills=skills)).text == "kept"
@@ -167,13 +157,11 @@ async def test_uri_is_read_from_a_declared_resource_before_a_stored_result_and_a
 async def test_mcp_prompt_messages_are_filled_with_its_arguments() -> None:
     """Values that are not allowed, and unknown prompts and arguments, are errors."""
     get = make_handlers(prompts=(make_prompt("p", a=("x", "y")),))["on_get_prompt"]
-    result = await get(
-        CONTEXT, types.GetPromptRequestParams(name="p", arguments={"a": "x"})
-    )
-    assert result.description == "A."
-    assert [message.content.text for message in result.messages] == ["x!"]
-    result = await get(CONTEXT, types.GetPromptRequestParams(name="p"))
-    assert [message.content.text for message in result.messages] == ["!"]
+    for given, text in (({"a": "x"}, "x!"), (None, "!")):
+        params = types.GetPromptRequestParams(name="p", arguments=given)
+        result = await get(CONTEXT, params)
+        assert result.description == "A."
+        assert [message.content.text for message in result.messages] == [text]
     for name, arguments, problem in (
         ("q", {}, "Unknown prompt: q"),
         ("p", {"a": "z"}, "`a` must be one of x, y"),
@@ -194,34 +182,20 @@ async def complete(ref: Any, prefix: str, argument: str = "a") -> Any:
     return (await handlers["on_completion"](CONTEXT, params)).completion
 
 
-async def test_mcp_argument_completion_returns_at_most_100_values_with_the_prefix() -> (
-    None
-):
+async def test_argument_completion_returns_at_most_100_values_with_a_prefix() -> None:
     """`total` counts all matching values; `has_more` is true above the limit."""
     template = types.ResourceTemplateReference(uri="a:{a}")
     prompt = types.PromptReference(name="p")
-    completion = await complete(template, "")
-    assert (completion.values, completion.total, completion.has_more) == (
-        [*VALUES[:100]],
-        101,
-        True,
-    )
-    completion = await complete(prompt, "")
-    assert (completion.values, completion.total, completion.has_more) == (
-        [*VALUES[:100]],
-        100,
-        False,
-    )
-    completion = await complete(template, "v10")
-    assert (completion.values, completion.total, completion.has_more) == (
-        ["v100"],
-        1,
-        False,
-    )
-    assert (await complete(prompt, "", "other")).values == []
-    for ref in (
-        types.PromptReference(name="q"),
-        types.ResourceTemplateReference(uri="a:{b}"),
+    for ref, prefix, values, total, has_more in (
+        (template, "", VALUES[:100], 101, True),
+        (prompt, "", VALUES[:100], 100, False),
+        (template, "v10", ("v100",), 1, False),
     ):
+        completion = await complete(ref, prefix)
+        assert (completion.total, completion.has_more) == (total, has_more)
+        assert completion.values == [*values]
+    assert (await complete(prompt, "", "other")).values == []
+    unknown = types.ResourceTemplateReference(uri="a:{b}")
+    for ref in (types.PromptReference(name="q"), unknown):
         with pytest.raises(MCPError, match="Unknown prompt or resource template"):
             await complete(ref, "")

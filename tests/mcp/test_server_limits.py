@@ -1,7 +1,8 @@
-"""Boundary values of a server's options, state keys, list cache and progress values."""
+"""Server options and limits: state keys, list cache, progress, schema lookup."""
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from generated.kirishima.mcp_server import SERVER
+from generated.molecule.mcp_server import SERVER as MOLECULE
+from toolcast_runtime import Registry
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.http import runner
 from toolcast_runtime.mcp import request_state as seals
@@ -24,28 +27,19 @@ from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
         ("", {}),
         ("--port 0", {"port": 0}),
         ("--port 65535", {"port": 65535}),
-        ("--port 65536", None),
-        ("--port -1", None),
         ("--workers 1", {"workers": 1}),
-        ("--workers 0", None),
         ("--grace 0", {"grace": 0}),
         ("--path /x", {"path": "/x"}),
-        ("--path x", None),
         ("--replica", {"replica": True}),
         ("--local-tools", {"local_tools": True}),
         ("--host ::1 --log-level debug", {"host": "::1", "log_level": "debug"}),
     ],
 )
-def test_mcp_server_http_options_are_parsed_or_exit_if_outside_their_range(
-    monkeypatch: pytest.MonkeyPatch, arguments: str, expected: dict[str, Any] | None
+def test_mcp_server_http_options_are_parsed_and_have_defaults(
+    monkeypatch: pytest.MonkeyPatch, arguments: str, expected: dict[str, Any]
 ) -> None:
-    """Values out of range exit; options that are not set have their defaults."""
     parsed: list[Any] = []
     monkeypatch.setattr(runner, "serve_http", lambda _, options: parsed.append(options))
-    if expected is None:
-        with pytest.raises(SystemExit):
-            main(SERVER, ["--http", *arguments.split()])
-        return
     main(SERVER, ["--http", *arguments.split()])
     assert parsed == [replace(runner.HttpOptions(), **expected)]
     defaults = runner.HttpOptions()
@@ -54,31 +48,19 @@ def test_mcp_server_http_options_are_parsed_or_exit_if_outside_their_range(
     assert defaults.grace == 10
 
 
-SERVER_WITH_STATE_KEY = replace(SERVER, state_key_variable="TOY_KEY")
-
-
 @pytest.mark.parametrize(
     ("key", "is_accepted"),
     [("k" * 32, True), ("k" * 31, False), ("é" * 16, True), ("", True)],
 )
-def test_mcp_server_state_key_needs_at_least_32_bytes(
-    key: str, is_accepted: bool
-) -> None:
+def test_mcp_state_key_needs_at_least_32_bytes(key: str, is_accepted: bool) -> None:
     """Shorter keys are refused, also as the second key; an empty value means no key."""
+    server = replace(SERVER, state_key_variable="TOY_KEY")
     if is_accepted:
-        assert (
-            make_sealer(
-                SERVER_WITH_STATE_KEY, None, environment={"TOY_KEY": key}
-            ).refusal
-            is None
-        )
+        assert make_sealer(server, None, environment={"TOY_KEY": key}).refusal is None
     else:
+        environment = {"TOY_KEY": f"{'k' * 40} {key}"}
         with pytest.raises(SealingError, match="a key that is too short"):
-            make_sealer(
-                SERVER_WITH_STATE_KEY,
-                None,
-                environment={"TOY_KEY": f"{'k' * 40} {key}"},
-            )
+            make_sealer(server, None, environment=environment)
 
 
 @pytest.mark.parametrize(
@@ -101,18 +83,14 @@ def test_mcp_server_replica_needs_a_state_key_and_a_ledger_for_confirmations(
         tools=lambda _: [SimpleNamespace(name="look", confirm=None)],
         name="toy",
     )
-    environment = {"TOY_KEY": key}
-    sealer = make_sealer(
-        served, None, is_one_of_several=is_replica, environment=environment
-    )
+    options: Any = {"is_one_of_several": is_replica, "environment": {"TOY_KEY": key}}
+    sealer = make_sealer(served, None, **options)
     assert (sealer.refusal is not None) is is_refused
     confirmed = SimpleNamespace(name="drop", confirm=object())
     served.tools = lambda _: [SimpleNamespace(name="look", confirm=None), confirmed]
     if is_refused:
         with pytest.raises(SealingError, match=r"^`drop` has a `confirm`"):
-            make_sealer(
-                served, None, is_one_of_several=is_replica, environment=environment
-            )
+            make_sealer(served, None, **options)
 
 
 def test_sealed_mcp_request_state_expires_after_ten_minutes_and_is_bound_to_the_caller(
@@ -180,14 +158,14 @@ async def test_mcp_tools_list_answer_cache_has_at_most_16_items(
 @pytest.mark.parametrize(
     ("names", "external_names", "text"),
     [
-        ("", [], b"[]"),
-        ("ab", [], b'[{"n":"a"},{"n":"b"}]'),
+        ("", [], "[]"),
+        ("ab", [], '[{"n":"a"},{"n":"b"}]'),
         ("a", ["é"], '[{"n":"a"},{"name": "é", "inputSchema": {"type": "object"}}]'),
-        ("", ["x"], b'[{"name": "x", "inputSchema": {"type": "object"}}]'),
+        ("", ["x"], '[{"name": "x", "inputSchema": {"type": "object"}}]'),
     ],
 )
 async def test_tools_list_raw_json_joins_generated_definition_files_and_external_tools(
-    names: str, external_names: list[str], text: bytes | str
+    names: str, external_names: list[str], text: str
 ) -> None:
     """Definitions are inserted as their JSON text; external tools are encoded."""
 
@@ -200,10 +178,8 @@ async def test_tools_list_raw_json_joins_generated_definition_files_and_external
 
     async def external(_: Any, **__: Any) -> Any:
         schema = {"type": "object"}
-        return [
-            SimpleNamespace(name=name, definition={"name": name, "inputSchema": schema})
-            for name in external_names
-        ]
+        definitions = [{"name": n, "inputSchema": schema} for n in external_names]
+        return [SimpleNamespace(name=d["name"], definition=d) for d in definitions]
 
     async def answer(_: Any) -> Any:
         return {"tools": []}
@@ -217,8 +193,7 @@ async def test_tools_list_raw_json_joins_generated_definition_files_and_external
     ctx: Any = SimpleNamespace(protocol_version="2026-07-28")
     middleware = make_tools_list_middleware(served, None, takes_raw_json=True)
     result = await middleware(answer, ctx)
-    expected = text.encode() if isinstance(text, str) else text
-    assert result["tools"].text == expected
+    assert result["tools"].text == text.encode()
 
 
 async def test_mcp_progress_value_that_does_not_rise_is_raised_by_a_millionth() -> None:
@@ -237,3 +212,141 @@ async def test_mcp_progress_value_that_does_not_rise_is_raised_by_a_millionth() 
     await negative(-4)
     assert sent[-1] == -3.999996
     assert HEARTBEAT_INTERVAL_S == 5.0
+
+
+def look_up_schema(tool: str, client: str) -> Any:
+    """Return the schema that the server of a client finds before a call of the tool."""
+    lookup = SERVER.build(client).get_tool_input_schema
+    assert lookup is not None
+    return lookup(tool)
+
+
+@pytest.mark.parametrize("tool", ["memory", "no_such_tool"])
+def test_tool_schema_lookup_before_an_mcp_call_does_not_list_all_tools(
+    tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Work for a call must not grow with the number of tools."""
+    lookup = SERVER.build("internal").get_tool_input_schema
+    assert lookup is not None
+
+    def fail(*_: Any) -> None:
+        raise AssertionError("the lookup listed all tools")
+
+    for method in ("tools", "names", "list_tools"):
+        monkeypatch.setattr(Registry, method, fail)
+    # No schema of this toolset has `x-mcp-header`, so no headers need to be compared.
+    assert lookup(tool) is None
+    assert lookup(tool) is None
+
+
+def test_tool_schema_lookup_before_an_mcp_call_returns_allowed_schemas_with_x_mcp_header(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A property may have the header; a denied tool has no schema."""
+    schema = SERVER.registry.get_tool("memory", "internal").parameters
+    monkeypatch.setitem(schema["properties"]["action"], "x-mcp-header", "Action")
+    assert look_up_schema("memory", "internal") == schema
+    denied = min(set(SERVER.names("internal")) - set(SERVER.names("external")))
+    schema = SERVER.registry.get_tool(denied, "internal").parameters
+    monkeypatch.setitem(schema, "x-mcp-header", "Any")
+    assert look_up_schema(denied, "internal") == schema
+    assert look_up_schema(denied, "external") is None
+
+
+@pytest.fixture(autouse=True)
+def keep_log_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the server from configuring the logging of the test process."""
+    monkeypatch.setattr(runner, "write_logs", lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--port", "65536"], "--port must be a number from 0 to 65535"),
+        (["--port", "-1"], "--port must be a number from 0 to 65535"),
+        (["--path", "mcp"], "--path must begin with /"),
+        (["--workers", "0"], "--workers must be at least 1"),
+        (["--grace", "-1"], "--grace must not be negative"),
+        (["--host", "192.0.2.1"], "every client needs a token: set MOLECULE_TOKEN"),
+        (["--host", "0.0.0.0"], "set MOLECULE_ALLOWED_HOSTS"),
+        (["--client", "unknown"], "the toolset has no client `unknown`"),
+    ],
+)
+def test_wrong_mcp_server_http_options_exit_with_code_2_and_a_message(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(MOLECULE, ["--http", *options])
+    assert error.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "option", ["--port 8000", "--host ::1", "--workers 2", "--path /x", "--replica"]
+)
+def test_mcp_server_http_option_without_the_http_flag_is_refused(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(MOLECULE, option.split())
+    assert error.value.code == 2
+    assert f"{option.split()[0]} requires --http" in capsys.readouterr().err
+
+
+def test_mcp_stdio_server_for_an_unknown_client_exits_with_code_2(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(MOLECULE, ["--client", "x"])
+    assert error.value.code == 2 and "no client `x`" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "package"), [([], "mcp"), (["--http"], "mcp"), (["--http"], "uvicorn")]
+)
+def test_mcp_server_without_a_required_package_exits_with_the_install_command(
+    options: list[str],
+    package: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda n: None if n == package else find_spec(n)
+    )
+    with pytest.raises(SystemExit) as error:
+        main(MOLECULE, options)
+    assert error.value.code == 2
+    message = f"error: the package {package} is not installed; help: pip install 'toolcast-runtime[mcp]'\n"
+    assert capsys.readouterr().err.endswith(message)
+
+
+async def test_asgi_app_without_mcp_package_reports_startup_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, str]:
+        return {"type": "lifespan.startup"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await MOLECULE.asgi_app()({"type": "lifespan"}, receive, send)
+    text = "the package mcp is not installed; help: pip install 'toolcast-runtime[mcp]'"
+    assert sent == [{"type": "lifespan.startup.failed", "message": text}]
+
+
+def test_generated_mcp_server_help_option_shows_usage_and_defaults(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(MOLECULE, ["--help"])
+    output = capsys.readouterr().out
+    assert max(map(len, output.splitlines())) <= 80
+    text = " ".join(output.split())
+    assert text.startswith("usage: python -m generated.molecule.mcp_server [options]")
+    assert "default: 127.0.0.1" in text
+    assert "default: 8000" in text
+    assert "when the server stops (default: 10)" in text

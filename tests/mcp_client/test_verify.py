@@ -44,18 +44,17 @@ def project(tmp_path: Path, file: Path) -> Path:
     spec += "  properties: {to: {type: string}}\n"
     workspace = "version: 1\ntoolsets: [toy]\n"
     write_files(tmp_path, {"toolcast.yaml": workspace, "toy/send.yaml": spec})
-    write_toolset_file(
-        tmp_path, f"mcp_servers: {{other: {json.dumps(server_entry(file))}}}\n"
-    )
+    write_toolset_file(tmp_path, file)
     return tmp_path
 
 
-def server_entry(file: Path) -> dict[str, Any]:
-    return {"command": COMMAND[0], "args": [COMMAND[1], str(file)]}
-
-
-def write_toolset_file(project: Path, fields: str = "") -> None:
-    text = 'name: toy\ntitle: Toy\ninstructions: ""\n'
+def write_toolset_file(
+    project: Path, file: Path, *args: str, prefix: str = "", fields: str = ""
+) -> None:
+    """Write a toolset that declares the server of `file`."""
+    entry = {"command": COMMAND[0], "args": [COMMAND[1], str(file), *args]}
+    servers = json.dumps({"other": {**entry, **({"prefix": prefix} if prefix else {})}})
+    text = f'name: toy\ntitle: Toy\ninstructions: ""\nmcp_servers: {servers}\n'
     (project / "toy/toolset.yaml").write_text(text + fields)
 
 
@@ -64,27 +63,21 @@ def verify(project: Path, *args: str) -> tuple[int, str]:
     return process.returncode, process.stdout + process.stderr
 
 
-def test_verify_command_reports_the_live_servers_added_tools_and_changed_instructions(
+def test_verify_command_reports_added_and_renamed_tools_and_changed_instructions(
     project: Path, file: Path
 ) -> None:
     assert verify(project, "other")[0] == 0
     write_listing(file, SEND, {"name": "list", "inputSchema": {"type": "object"}})
     code, text = verify(project, "other")
     assert (code, "tool/added" in text, "`list` is new" in text) == (1, True, True)
+    write_listing(file, {**SEND, "name": "sent"})
+    code, text = verify(project, "other", "--toolset", "toy")
+    assert (code, "1 change in 1 place" in text) == (1, True)
+    assert "`send` is renamed to `sent`" in text
     write_listing(file, SEND, instructions="Obey.")
     command = " ".join([*COMMAND, str(file)])
     code, text = verify(project, "--mcp-stdio", command, "--fail-on", "breaking")
     assert (code, "listing.instructions/changed" in text) == (0, True)
-
-
-def test_verify_command_reports_a_renamed_live_server_tool_as_one_change(
-    project: Path, file: Path
-) -> None:
-    write_listing(file, {**SEND, "name": "sent"})
-    code, text = verify(project, "other", "--toolset", "toy")
-    assert code == 1
-    assert "`send` is renamed to `sent`" in text
-    assert "1 change in 1 place" in text
 
 
 def test_verify_command_refuses_a_live_mcp_server_without_any_tool_from_the_toolset(
@@ -101,15 +94,12 @@ def test_verify_command_refuses_a_live_mcp_server_without_any_tool_from_the_tool
 def test_verify_command_compares_a_proxied_mcp_server_by_its_own_tool_names(
     project: Path, file: Path
 ) -> None:
-    spec = project / "toy/send.yaml"
-    (project / "toy/mail_send.yaml").write_text(
-        spec.read_text().replace("name: send", "name: mail_send") + "proxy: other\n"
-    )
-    spec.rename(project / "toy/own.yaml")
-    text = (project / "toy/own.yaml").read_text()
+    text = (project / "toy/send.yaml").read_text()
+    (project / "toy/send.yaml").unlink()
+    proxied = text.replace("name: send", "name: mail_send") + "proxy: other\n"
+    (project / "toy/mail_send.yaml").write_text(proxied)
     (project / "toy/own.yaml").write_text(text.replace("name: send", "name: own"))
-    entry = {**server_entry(file), "prefix": "mail_"}
-    write_toolset_file(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
+    write_toolset_file(project, file, prefix="mail_")
     assert verify(project, "other") == (0, "no change against the toolset toy\n")
     write_listing(file, {**SEND, "title": "Another"})
     code, text = verify(project, "other")
@@ -123,12 +113,8 @@ def test_verify_command_with_a_client_option_compares_only_that_clients_tools(
     (project / "toy/list.yaml").write_text(
         "name: list\nsummary: Lists.\nparameters: {type: object}\n"
     )
-    entry = json.dumps(server_entry(file))
-    write_toolset_file(
-        project,
-        f"mcp_servers: {{other: {entry}}}\n"
-        "clients: {one: {title: One, allow: [send]}}\n",
-    )
+    clients = "clients: {one: {title: One, allow: [send]}}\n"
+    write_toolset_file(project, file, fields=clients)
     assert verify(project, "other", "--client", "one")[0] == 0
     assert "`list` is missing" in verify(project, "other")[1]
 
@@ -138,7 +124,10 @@ def test_verify_command_does_not_compare_tools_with_another_servers_name_prefix(
 ) -> None:
     mail_list = {"name": "mail_list", "inputSchema": {"type": "object"}}
     write_listing(file, SEND, mail_list)
-    write_toolset_file(project, "mcp_servers: {mail: {command: x, prefix: mail_}}\n")
+    text = (project / "toy/toolset.yaml").read_text().partition("mcp_servers")[0]
+    (project / "toy/toolset.yaml").write_text(
+        f"{text}mcp_servers: {{mail: {{command: x, prefix: mail_}}}}\n"
+    )
     command = " ".join([*COMMAND, str(file)])
     code, text = verify(project, "--mcp-stdio", command)
     assert code == 0
@@ -146,27 +135,14 @@ def test_verify_command_does_not_compare_tools_with_another_servers_name_prefix(
     assert "1 tool of `mcp_servers` is not compared" in text
 
 
-def test_verify_command_accepts_the_header_option_only_with_a_url_and_as_name_colon_value(
-    project: Path,
-) -> None:
-    code, text = verify(project, "other", "--header", "A: b")
-    assert (code, "--header requires --mcp-url" in text) == (2, True)
-    code, text = verify(project, "--mcp-url", "http://127.0.0.1:1/", "--header", "A")
-    assert (code, "`--header` is not in the form NAME:VALUE" in text) == (2, True)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("client", [None, "copilot"])
-def test_verify_command_finds_no_difference_between_a_generated_mcp_server_and_its_specs(
-    client: str | None,
-) -> None:
-    args = [] if client is None else ["--client", client]
-    line = " ".join([sys.executable, "-m", "generated.kirishima.mcp_server", *args])
-    process = toolcast(ROOT, "verify", "--mcp-stdio", line, *args)
-    assert (process.returncode, process.stdout) == (
-        0,
-        "no change against the toolset kirishima\n",
-    )
+def test_verify_command_finds_no_difference_between_a_generated_mcp_server_and_its_specs() -> (
+    None
+):
+    line = f"{sys.executable} -m generated.kirishima.mcp_server"
+    process = toolcast(ROOT, "verify", "--mcp-stdio", line)
+    assert process.stdout == "no change against the toolset kirishima\n"
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -179,6 +155,8 @@ def test_verify_command_finds_no_difference_between_a_generated_mcp_server_and_i
         (["other", "--toolset", "x"], "there is no toolset `x`"),
         (["other", "--client", "x"], "there is no client `x`"),
         (["other", "--fail-on", "x"], "--fail-on: `x` has no valid audience"),
+        (["other", "--header", "A: b"], "--header requires --mcp-url"),
+        (["--mcp-url", "http://x", "--header", "A"], "is not in the form NAME:VALUE"),
     ],
 )
 def test_verify_command_refuses_contradictory_or_unknown_command_line_arguments(
@@ -192,57 +170,44 @@ def test_verify_command_refuses_contradictory_or_unknown_command_line_arguments(
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("era", ["", "modern"])
 @pytest.mark.parametrize(
-    ("member", "field", "value", "invalid_value"),
+    ("member", "field", "value", "wrong"),
     [
         ("execution", "execution", {"taskSupport": "optional"}, {}),
         ("outputSchema", "returns", {"type": "string"}, {"type": "number"}),
     ],
 )
 def test_verify_compares_a_tool_field_that_a_protocol_version_lacks_only_if_listed(
-    project: Path,
-    file: Path,
-    era: str,
-    member: str,
-    field: str,
-    value: Any,
-    invalid_value: Any,
+    project: Path, file: Path, era: str, member: str, field: str, value: Any, wrong: Any
 ) -> None:
     """Only 2025-11-25 has `execution`; only 2026-07-28 has results other than objects."""
     spec = project / "toy/send.yaml"
     spec.write_text(f"{spec.read_text()}{field}: {json.dumps(value)}\n")
-    entry = {"command": COMMAND[0], "args": [COMMAND[1], str(file), *era.split()]}
-    write_toolset_file(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
+    write_toolset_file(project, file, *era.split())
     write_listing(file, {**SEND, member: value})
     assert verify(project, "other")[0] == 0
-    write_listing(file, {**SEND, member: invalid_value})
+    write_listing(file, {**SEND, member: wrong})
     assert verify(project, "other")[0] == 1
     write_listing(file, SEND)
     is_listed_in_version = (member == "execution") == (era == "")
     assert verify(project, "other")[0] == (1 if is_listed_in_version else 0)
 
 
-RESOURCE = {"uri": "a://b", "name": "b"}
-PROMPT = {"name": "hello"}
-
-
 @pytest.mark.parametrize(
-    ("members", "kinds"),
+    "members",
     [
-        ({"resources": [RESOURCE]}, ["resources"]),
-        ({"prompts": [PROMPT]}, ["prompts"]),
-        ({"prompts": [PROMPT, {"name": "b"}]}, ["prompts"]),
-        ({"resourceTemplates": [{"uriTemplate": "a://{b}", "name": "b"}]}, ["resourceTemplates"]),
-        ({"resources": [RESOURCE], "prompts": [PROMPT]}, ["resources", "prompts"]),
+        {"resourceTemplates": [{"uriTemplate": "a://{b}", "name": "b"}]},
+        {"resources": [{"uri": "a://b", "name": "b"}], "prompts": [{"name": "hello"}]},
     ],
-)  # fmt: skip
+)
 def test_verify_command_reports_server_resources_and_prompts_without_specs_as_notes(
-    project: Path, file: Path, members: dict[str, Any], kinds: list[str]
+    project: Path, file: Path, members: dict[str, Any]
 ) -> None:
     write_listing(file, SEND, **members)
     code, text = verify(project, "other")
     assert code == 0, text
-    for kind in kinds:
-        assert f"note: other: `{kind}` are not compared" in text
+    for kind in ("resources", "resourceTemplates", "prompts"):
+        note = f"note: other: `{kind}` are not compared"
+        assert (note in text) == (kind in members)
 
 
 def test_verify_command_compares_mcp_prompts_only_if_a_prompt_spec_exists(
@@ -257,62 +222,58 @@ def test_verify_command_compares_mcp_prompts_only_if_a_prompt_spec_exists(
 
 
 PAGE = {"uri": "page://a", "name": "page", "description": "A page."}
-CHANGED_MEMBERS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-    (
-        {"size": 1},
-        {"size": 2},
-        "`size` of the resource `page://a` is `2` instead of `1`",
-    ),
-    ({}, {"size": 2}, "`size` of the resource `page://a` is set to `2`"),
-    ({"size": 1}, {}, "`size` of the resource `page://a` is removed, was `1`"),
-    (
-        {"mimeType": "text/plain"},
-        {"mimeType": "text/html"},
-        "`mimeType` of the resource `page://a` is `text/html` instead of `text/plain`",
-    ),
-    (
-        {"annotations": {"priority": 0.5, "audience": ["user"]}},
-        {"annotations": {"priority": 1, "audience": ["user"]}},
-        "`annotations.priority` of the resource `page://a` is `1` instead of `0.5`",
-    ),
-]
-
-
-@pytest.mark.parametrize(("old", "new", "text"), CHANGED_MEMBERS)
-def test_changed_mcp_resource_field_message_has_the_old_and_new_value(
-    old: dict[str, Any], new: dict[str, Any], text: str
-) -> None:
-    before, after = (
-        parse_listing({"tools": [], "resources": [{**PAGE, **members}]}, "list", ())
-        for members in (old, new)
-    )
-    result = compare_listings(before, after, ListingOwner("toy", "toy/toolset.yaml"))
-    assert [change.message for change in result.changes] == [text]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "text"),
     [
         (
-            {},
-            {"annotations": {"destructiveHint": True}},
-            '`annotations` of `send` is set to `{"destructiveHint": true}`, with the same'
-            " meaning",
+            {"size": 1},
+            {"size": 2},
+            "`size` of the resource `page://a` is `2` instead of `1`",
+        ),
+        ({}, {"size": 2}, "`size` of the resource `page://a` is set to `2`"),
+        ({"size": 1}, {}, "`size` of the resource `page://a` is removed, was `1`"),
+        (
+            {"mimeType": "text/plain"},
+            {"mimeType": "text/html"},
+            "`mimeType` of the resource `page://a` is `text/html` instead of `text/plain`",
         ),
         (
-            {"annotations": {"openWorldHint": True, "title": "A"}},
-            {"annotations": {"title": "A"}},
-            "`annotations.openWorldHint` of `send` is removed, was `true`, with the same"
-            " meaning",
+            {"annotations": {"priority": 0.5, "audience": ["user"]}},
+            {"annotations": {"priority": 1, "audience": ["user"]}},
+            "`annotations.priority` of the resource `page://a` is `1` instead of `0.5`",
         ),
     ],
 )
-def test_tool_annotation_change_without_effect_is_reported_with_both_values(
+def test_changed_mcp_resource_field_message_has_the_old_and_new_value(
     old: dict[str, Any], new: dict[str, Any], text: str
 ) -> None:
-    before, after = (
-        parse_listing({"tools": [{**SEND, **members}]}, "list", ())
-        for members in (old, new)
-    )
+    lists = [
+        {"tools": [], "resources": [{**PAGE, **members}]} for members in (old, new)
+    ]
+    assert compare_lists(*lists) == [text]
+
+
+def compare_lists(*lists: dict[str, Any]) -> list[str]:
+    """Return the message of each change between two listings."""
+    before, after = (parse_listing(listed, "list", ()) for listed in lists)
     result = compare_listings(before, after, ListingOwner("toy", "toy/toolset.yaml"))
-    assert [change.message for change in result.changes] == [text]
+    return [change.message for change in result.changes]
+
+
+def test_tool_annotation_change_without_effect_is_reported_with_both_values() -> None:
+    hidden, open_world = {"destructiveHint": True}, {"openWorldHint": True}
+    for old, new, text in (
+        ({}, hidden, '`annotations` of `send` is set to `{"destructiveHint": true}`'),
+        (
+            {"title": "A", **open_world},
+            {"title": "A"},
+            "`annotations.openWorldHint` of `send` is removed, was `true`",
+        ),
+    ):
+        lists = [
+            {"tools": [{**SEND, **({"annotations": hints} if hints else {})}]}
+            for hints in (old, new)
+        ]
+        assert compare_lists(*lists) == [f"{text}, with the same meaning"]

@@ -17,17 +17,10 @@ from tests.router.message_sets import read_corpus_tools
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
 from toolcast_runtime.router import Route, RoutedTool
 
-__all__ = [
-    "RoutingFigures",
-    "Message",
-    "load_catalogs",
-    "measure_routes",
-    "read_messages",
-]
+__all__ = ["RoutingFigures", "Message", "load_catalogs", "measure_routes"]
+__all__ += ["read_messages"]
 
 ROOT = Path(__file__).parents[2]
-# Servers of the corpus whose tools are added to those of a toolset.
-SERVERS = {"kirishima": ("mcp-server-time", "mcp-server-git")}
 
 
 @dataclass(frozen=True)
@@ -45,13 +38,11 @@ class RoutingFigures:
     """Results of a router.
 
     Attributes:
-        messages: the number of messages.
         complete: the fraction of messages for which every required tool is selected.
         selected: the average fraction of the routed tools that is selected.
         missed: the messages for which a required tool is not selected.
     """
 
-    messages: int
     complete: float
     selected: float
     missed: tuple[Message, ...]
@@ -60,27 +51,24 @@ class RoutingFigures:
 def read_messages() -> list[Message]:
     """Return all labeled messages."""
     lines = (Path(__file__).parent / "messages.tsv").read_text("utf-8").splitlines()
-    return [_message(number, line) for number, line in enumerate(lines)]
-
-
-def _message(number: int, line: str) -> Message:
-    catalog, text, needed = line.split("\t")
-    names = frozenset() if needed == "-" else frozenset(needed.split())
-    return Message(catalog, text, names, number % 3 == 0)
+    messages = []
+    for number, line in enumerate(lines):
+        catalog, text, needed = line.split("\t")
+        names = frozenset() if needed == "-" else frozenset(needed.split())
+        messages.append(Message(catalog, text, names, number % 3 == 0))
+    return messages
 
 
 def load_catalogs() -> dict[str, list[RoutedTool]]:
     """Return the routed tools by catalog, including those of external servers."""
-    tools_by_catalog = {
-        name: list(_specs(name)) for name in ("kirishima", "molecule", "ren")
-    }
+    names = ("kirishima", "molecule", "ren")
+    tools_by_catalog = {name: list(_specs(name)) for name in names}
     tools_by_catalog["kirishima"] += [
         RoutedTool(name, "", description, "", parameters)
         for name, (description, parameters) in TOOLS.items()
     ]
-    for name, servers in SERVERS.items():
-        for server in servers:
-            tools_by_catalog[name] += read_corpus_tools(server)
+    for server in ("mcp-server-time", "mcp-server-git"):
+        tools_by_catalog["kirishima"] += read_corpus_tools(server)
     return tools_by_catalog
 
 
@@ -106,4 +94,4 @@ def measure_routes(
     )
     selected = [len(route.names) / len(tools[m.catalog]) for m, route in routed]
     count = len(routed)
-    return RoutingFigures(count, 1 - len(missed) / count, sum(selected) / count, missed)
+    return RoutingFigures(1 - len(missed) / count, sum(selected) / count, missed)

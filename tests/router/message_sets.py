@@ -17,15 +17,8 @@ from pathlib import Path
 from toolcast_runtime.router import RoutedTool
 from toolcast_runtime.router.lexical_ranking import get_ranking
 
-__all__ = [
-    "KINDS",
-    "PARTS",
-    "LabeledMessage",
-    "RankingFigures",
-    "read_message_set",
-    "measure_ranking",
-    "load_server_tools",
-]
+__all__ = ["KINDS", "PARTS", "LabeledMessage", "RankingFigures", "read_message_set"]
+__all__ += ["measure_ranking", "load_server_tools"]
 
 KINDS = ("terse", "chatty")
 PARTS = ("chosen on", "held out")
@@ -79,10 +72,8 @@ def read_message_set(kind: str) -> list[LabeledMessage]:
     lines = (_FOLDER / f"{kind}.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
     return [
-        LabeledMessage(
-            catalog, text, frozenset(expected.split("|")), PARTS[1 - number % 2]
-        )
-        for number, (catalog, text, expected) in enumerate(rows)
+        LabeledMessage(catalog, text, frozenset(expected.split("|")), PARTS[number % 2])
+        for number, (catalog, text, expected) in enumerate(rows, 1)
     ]
 
 

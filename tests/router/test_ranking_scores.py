@@ -61,10 +61,8 @@ def test_term_in_all_tools_scores_less_than_a_rare_term_in_the_lexical_router() 
     found = get_evidence(tools, "red light")
     part = 3 / (3 + 1.2)
     assert found["red"] == {"red light": pytest.approx(part * compute_rarity(3, 1))}
-    assert (
-        list(found["light"].values())
-        == [pytest.approx(part * compute_rarity(3, 3))] * 3
-    )
+    light_scores = list(found["light"].values())
+    assert light_scores == [pytest.approx(part * compute_rarity(3, 3))] * 3
 
 
 def measure_term_weight(word: str, name: str) -> float:
@@ -113,9 +111,8 @@ def test_lexical_router_scores_compound_as_sum_over_parts_if_a_tool_has_both() -
 
 def test_lexical_router_scales_parameter_name_score_for_inexact_matches() -> None:
     """Factors: 2 for a compound of two names, 0.6 for an inflection, 0.3 for a prefix."""
-    schema: Any = {
-        "properties": {"flow": {}, "chart": {}, "commits": {}, "repository": {}}
-    }
+    names = ("flow", "chart", "commits", "repository")
+    schema: Any = {"properties": {name: {} for name in names}}
     index = get_ranking([RoutedTool("a", parameters=schema)])
     (part,) = {index.evidence(word)[word]["a"] for word in ("flow", "chart")}
     assert 0.2 < part < 0.4
@@ -246,9 +243,7 @@ def test_time_expressions_do_not_count_as_unknown_terms_in_the_lexical_router() 
     ("tools", "expected_count"),
     [(1, 1), (5, 3), (7, 3), (8, 4), (59, 29), (60, 30), (99, 30)],
 )
-def test_lexical_router_selects_at_most_half_the_tools(
-    tools: int, expected_count: int
-) -> None:
+def test_router_selects_at_most_half_the_tools(tools: int, expected_count: int) -> None:
     """Up to three may be selected from a small catalog, and never more than thirty."""
     catalog = [RoutedTool(f"t{n}", "bell") for n in range(tools)]
     assert len(get_ranking(catalog).route("bell").names) == expected_count
@@ -282,16 +277,12 @@ def test_term_in_over_two_in_three_tools_selects_no_tools_next_to_a_specific_ter
 
 
 def test_equal_tool_catalogs_share_a_cached_lexical_ranking() -> None:
-    first = get_ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})])
-    assert get_ranking([RoutedTool("a", "b", "c", "d", {"properties": {}})]) is first
-    for other in (
-        RoutedTool("x", "b", "c", "d", {"properties": {}}),
-        RoutedTool("a", "x", "c", "d", {"properties": {}}),
-        RoutedTool("a", "b", "x", "d", {"properties": {}}),
-        RoutedTool("a", "b", "c", "x", {"properties": {}}),
-        RoutedTool("a", "b", "c", "d", {}),
-    ):
-        assert get_ranking([other]) is not first
+    schema: Any = {"properties": {}}
+    first = get_ranking([RoutedTool(*"abcd", schema)])
+    assert get_ranking([RoutedTool(*"abcd", {"properties": {}})]) is first
+    for texts in ("xbcd", "axcd", "abxd", "abcx"):
+        assert get_ranking([RoutedTool(*texts, schema)]) is not first
+    assert get_ranking([RoutedTool(*"abcd", {})]) is not first
 
 
 def test_lexical_rankings_for_up_to_32_tool_catalogs_are_cached() -> None:

@@ -1,4 +1,4 @@
-"""Task of an async handler: event loop rounds, cancellation, context and timeout."""
+"""Tasks of handlers: rounds, cancellation, context, timeout and nested calls."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import contextvars
 import sys
+import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,13 +16,12 @@ from typing import Any
 import pytest
 
 from tests.runtime.packages import Package, definition
+from tests.waiting import wait_until_async
 from toolcast_runtime import Registry, ToolResponse, current_call
 
 Handler = Callable[[], Awaitable[Any]]
 Call = Callable[..., Awaitable[ToolResponse]]
-CONTEXT_NAME: contextvars.ContextVar[str] = contextvars.ContextVar(
-    "name", default="unknown"
-)
+CONTEXT_NAME = contextvars.ContextVar("name", default="unknown")
 IS_EAGER = sys.version_info >= (3, 12)
 
 
@@ -58,30 +58,20 @@ async def count_rounds(call: Awaitable[ToolResponse]) -> int:
     return rounds
 
 
-async def test_async_handler_without_await_is_answered_in_two_event_loop_rounds(
-    call: Call,
-) -> None:
-    """Event loop rounds: two, or none with the eager tasks of Python 3.12."""
-
-    async def at_once() -> str:
-        return "done"
-
-    rounds = await count_rounds(call(at_once))
-    assert rounds == (0 if IS_EAGER else 2)
-
-
+@pytest.mark.parametrize(
+    ("awaits", "rounds"), [(0, 0 if IS_EAGER else 2), (2, 3 if IS_EAGER else 4)]
+)
 async def test_call_is_answered_in_the_event_loop_round_in_which_its_handler_ends(
-    call: Call,
+    call: Call, awaits: int, rounds: int
 ) -> None:
-    """No further round of the event loop passes before the answer."""
+    """Its task needs two rounds, or none with the eager tasks of Python 3.12."""
 
-    async def in_two_rounds() -> str:
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
+    async def handler() -> str:
+        for _ in range(awaits):
+            await asyncio.sleep(0)
         return "done"
 
-    rounds = await count_rounds(call(in_two_rounds))
-    assert rounds == (3 if IS_EAGER else 4)
+    assert await count_rounds(call(handler)) == rounds
 
 
 async def test_async_handler_runs_in_a_separate_task(call: Call) -> None:
@@ -189,3 +179,69 @@ async def test_async_handler_that_ignores_cancellation_does_not_block_its_caller
     with pytest.raises(asyncio.CancelledError):
         await calling
     is_over.set()
+
+
+HERE = "tests.served.test_call_tasks"
+REGISTRIES: list[Registry] = []
+ENDED: list[str] = []
+STARTED = threading.Event()
+
+
+def outer() -> str:
+    """Call another tool, and again after the first call was cancelled."""
+    for _ in range(2):
+        try:
+            REGISTRIES[0].call_tool_sync("inner")
+        except Exception as error:
+            ENDED.append(type(error).__name__)
+    return "done"
+
+
+def inner() -> str:
+    STARTED.set()
+    end = time.monotonic() + 60
+    while not current_call().cancelled and time.monotonic() < end:
+        time.sleep(0.005)
+    ENDED.append("inner")
+    return "done"
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Iterator[Registry]:
+    """Yield a registry with a tool whose handler calls another tool."""
+    tools = [
+        definition("outer", handler=f"{HERE}:outer", timeout=0.5),
+        definition("patient", handler=f"{HERE}:outer"),
+        definition("inner", handler=f"{HERE}:inner"),
+    ]
+    REGISTRIES[:] = [
+        Registry(Package(tmp_path, *tools).load(), handlers="tests.served")
+    ]
+    ENDED.clear()
+    STARTED.clear()
+    yield REGISTRIES[0]
+
+
+async def assert_inner_calls_cancelled() -> None:
+    """Wait until both nested calls were cancelled and their handler has ended."""
+    await wait_until_async(lambda: len(ENDED) == 3)
+    assert sorted(ENDED) == ["CancelledError", "CancelledError", "inner"]
+
+
+async def test_synchronous_handler_timeout_cancels_the_tool_calls_the_handler_made(
+    registry: Registry,
+) -> None:
+    response = await registry.call_tool("outer")
+    assert "did not answer within 0.5 s" in (response.error or "")
+    await assert_inner_calls_cancelled()
+
+
+async def test_synchronous_handler_cancellation_cancels_the_tool_calls_the_handler_made(
+    registry: Registry,
+) -> None:
+    call = asyncio.ensure_future(registry.call_tool("patient"))
+    assert await asyncio.to_thread(STARTED.wait, 10)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await assert_inner_calls_cancelled()

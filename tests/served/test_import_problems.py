@@ -25,28 +25,20 @@ def _raise_error() -> Exception:
 def test_import_check_failure_has_the_last_error_line_and_its_location(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Files outside the working directory have no location."""
+    """Files outside the working directory have no location.
+
+    The error text is cut at 500 characters.
+    """
     monkeypatch.chdir(ROOT)
     error = _raise_error()
     trace: Any = error.__traceback__
     file = HERE.relative_to(ROOT).as_posix()
-    expected = {
-        "name": "look",
-        "error": "two",
-        "is_mismatch": False,
-        "file": file,
-        "line": trace.tb_lineno,
-    }
-    assert import_check._describe_failure("look", error) == expected
+    expected = {"name": "look", "error": "two", "is_mismatch": False}
+    location = {"file": file, "line": trace.tb_lineno}
+    assert import_check._describe_failure("look", error) == {**expected, **location}
     monkeypatch.chdir(tmp_path)
-    assert import_check._describe_failure("look", error) == {
-        **expected,
-        "file": "",
-        "line": 0,
-    }
-
-
-def test_import_check_cuts_the_error_text_at_500_characters() -> None:
+    location = {"file": "", "line": 0}
+    assert import_check._describe_failure("look", error) == {**expected, **location}
     text = import_check._describe_failure("", ValueError("a" * 600))["error"]
     assert text == f"ValueError: {'a' * 488}"
 

@@ -60,9 +60,7 @@ def test_server_stops_gracefully_at_the_first_signal_and_exits_at_the_second(
     assert (exits, requests, len(timers)) == ([130], ["to end"], 1)
 
 
-def test_termination_signal_before_server_start_exits_with_code_0(
-    timers: list[Timer],
-) -> None:
+def test_termination_signal_before_start_exits_with_code_0(timers: list[Timer]) -> None:
     with pytest.raises(SystemExit) as error:
         ProcessSignals(1)._handle(signal.SIGTERM, None)
     assert error.value.code == 0

@@ -77,18 +77,6 @@ async def test_progress_awaited_in_another_event_loop_is_sent() -> None:
     assert caller.received == [(1, None, None)]
 
 
-async def test_caller_that_never_reads_progress_delays_the_answer_briefly() -> None:
-    """The last report has at least half a second; the exact limit has another test."""
-    caller = Caller()
-    caller.is_listening.clear()
-    loop = asyncio.get_running_loop()
-    start = loop.time()
-    async with asyncio.timeout(60), ProgressReporter(caller) as reports:
-        reports.report(1)
-    assert loop.time() - start > 0.5
-    assert not caller.received
-
-
 async def test_progress_that_cannot_be_sent_does_not_fail_the_call(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

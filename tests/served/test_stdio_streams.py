@@ -1,4 +1,4 @@
-"""Stdio streams of a session: slow and closed clients, order, limits and line framing."""
+"""Stdio streams: slow and closed clients, order, limits, framing and sessions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import socket
 import tty
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -19,9 +18,12 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from generated.kirishima.mcp_server import SERVER
+from tests.mcp.servers import CLIENT, LEGACY, meta
+from toolcast_runtime.mcp.sdk_server import build_server
+from toolcast_runtime.stdio import streams as streams_module
 from toolcast_runtime.stdio.framing import LineSplitter, RawJson, encode_message
 from toolcast_runtime.stdio.streams import (
-    MAX_UNSENT_BYTES,
     SEND_PAUSE_BYTES,
     IncomingMessages,
     OutgoingMessages,
@@ -46,10 +48,13 @@ def open_terminal() -> Ends:
 
 
 each_stream_kind = pytest.mark.parametrize(
-    "open_ends",
-    [open_pipe, open_sockets, open_terminal],
-    ids=["pipe", "sockets", "terminal"],
+    "open_ends", [open_pipe, open_sockets, open_terminal]
 )
+
+
+def make_response(number: int, size: int = 0) -> JSONRPCResponse:
+    """Return an answer with a text of this size."""
+    return JSONRPCResponse(jsonrpc="2.0", id=number, result={"text": "x" * size})
 
 
 class Streams:
@@ -68,9 +73,7 @@ class Streams:
 
     async def answer(self, number: int, size: int = 0) -> None:
         """Send an answer with a text of this size as the server."""
-        result = {"text": "x" * size}
-        message = JSONRPCResponse(jsonrpc="2.0", id=number, result=result)
-        await self.outgoing.send(SessionMessage(message))
+        await self.outgoing.send(SessionMessage(make_response(number, size)))
 
     async def read_bytes(self, size: int) -> bytes:
         """Read at least `size` bytes as the client, in a thread."""
@@ -105,11 +108,7 @@ async def test_stdio_send_to_a_client_that_does_not_read_does_not_block_the_even
         for _ in range(50):
             await asyncio.sleep(0)
         assert not sending.done()
-        expected = encode_message(
-            JSONRPCResponse(
-                jsonrpc="2.0", id=1, result={"text": "x" * 3 * SEND_PAUSE_BYTES}
-            )
-        )
+        expected = encode_message(make_response(1, 3 * SEND_PAUSE_BYTES))
         assert await streams.read_bytes(len(expected)) == expected
         await sending
 
@@ -122,19 +121,14 @@ async def test_concurrently_sent_stdio_messages_arrive_in_order(
         expected, sizes = b"", [10, 100_000, 7, 70_000, 0, 4_096, 4_095, 300_000]
         tasks = []
         for number, size in enumerate(sizes):
-            result = {"text": "x" * size}
-            expected += encode_message(
-                JSONRPCResponse(jsonrpc="2.0", id=number, result=result)
-            )
+            expected += encode_message(make_response(number, size))
             tasks.append(asyncio.create_task(streams.answer(number, size)))
             await asyncio.sleep(0)
         assert await streams.read_bytes(len(expected)) == expected
         await asyncio.gather(*tasks)
 
 
-@pytest.mark.parametrize(
-    "open_ends", [open_pipe, open_sockets], ids=["pipe", "sockets"]
-)
+@pytest.mark.parametrize("open_ends", [open_pipe, open_sockets])
 async def test_short_stdio_line_is_written_immediately_in_the_same_blocking_mode(
     open_ends: Callable[[], Ends],
 ) -> None:
@@ -187,28 +181,10 @@ async def test_cancelled_senders_stdio_message_is_sent_completely() -> None:
         with pytest.raises(asyncio.CancelledError):
             await sending
         later = asyncio.create_task(streams.answer(2))
-        expected = [
-            encode_message(
-                JSONRPCResponse(jsonrpc="2.0", id=n, result={"text": "x" * s})
-            )
-            for n, s in ((1, size), (2, 0))
-        ]
-        assert await streams.read_bytes(sum(map(len, expected))) == b"".join(expected)
+        answers = make_response(1, size), make_response(2)
+        expected = b"".join(map(encode_message, answers))
+        assert await streams.read_bytes(len(expected)) == expected
         await later
-
-
-async def test_stdio_server_reads_no_request_while_unread_output_is_large() -> None:
-    async with open_streams(open_pipe) as streams:
-        streams.outgoing.write(b"x" * (MAX_UNSENT_BYTES + (1 << 20)))
-        streams.request(1)
-        receiving = asyncio.create_task(streams.incoming.receive())
-        await asyncio.sleep(0.05)
-        assert not receiving.done()
-        assert streams.outgoing.unanswered_ids == set()
-        await streams.read_bytes(MAX_UNSENT_BYTES + (1 << 20))
-        async with asyncio.timeout(30):
-            received = await receiving
-        assert isinstance(received.message, JSONRPCRequest)
 
 
 @pytest.mark.parametrize(("unsent", "waits"), [(1_048_576, False), (1_048_577, True)])
@@ -216,8 +192,7 @@ async def test_stdio_sender_waits_if_more_than_one_mebibyte_is_unsent(
     unsent: int, waits: bool
 ) -> None:
     async with open_streams(open_pipe) as streams:
-        message = JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": ""})
-        size = len(encode_message(message))
+        size = len(encode_message(make_response(1)))
         streams.outgoing.write(b"x" * (unsent - size))
         sending = asyncio.create_task(streams.answer(1))
         for _ in range(5):
@@ -239,8 +214,9 @@ async def test_stdio_server_reads_no_requests_above_four_mebibytes_unsent_output
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(receiving), 0.05 if waits else 30)
         assert receiving.done() is not waits
+        assert streams.outgoing.unanswered_ids == (set() if waits else {1})
         await streams.read_bytes(unsent)
-        await receiving
+        assert isinstance((await receiving).message, JSONRPCRequest)
 
 
 async def test_stdio_close_waits_five_seconds_for_the_client_to_read_the_last_answers(
@@ -262,9 +238,11 @@ async def test_stdio_close_waits_five_seconds_for_the_client_to_read_the_last_an
     assert "the client did not read the last responses" in caplog.text
 
 
-@pytest.mark.slow
-async def test_stdio_server_reads_no_invalid_lines_while_errors_are_unread() -> None:
+async def test_stdio_server_reads_no_invalid_lines_while_errors_are_unread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Clients may send invalid lines without end and not read the errors."""
+    monkeypatch.setattr(streams_module, "MAX_UNSENT_BYTES", 100_000)
     async with open_streams(open_sockets) as streams:
         receiving = asyncio.create_task(streams.incoming.receive())
         os.set_blocking(streams.client_write, False)
@@ -276,7 +254,7 @@ async def test_stdio_server_reads_no_invalid_lines_while_errors_are_unread() -> 
             except BlockingIOError:
                 blocked += 1
             await asyncio.sleep(0.01)
-            assert sent < 10_000_000
+            assert sent < 1_000_000
         assert not receiving.done()
         receiving.cancel()
 
@@ -339,22 +317,6 @@ async def test_stdio_streams_support_non_blocking_file_descriptors() -> None:
         await streams.incoming.receive()
 
 
-async def test_stdio_streams_read_requests_from_and_write_answers_to_files(
-    tmp_path: Path,
-) -> None:
-    requests, output = tmp_path / "requests", tmp_path / "output"
-    requests.write_bytes(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
-    with requests.open("rb") as source, output.open("wb") as sink:
-        outgoing = OutgoingMessages(sink.fileno(), 2)
-        incoming = IncomingMessages(source.fileno(), outgoing)
-        async for item in incoming:
-            assert isinstance(item.message, JSONRPCRequest)
-            answer = JSONRPCResponse(jsonrpc="2.0", id=item.message.id, result={})
-            await outgoing.send(SessionMessage(answer))
-        await outgoing.aclose()
-    assert json.loads(output.read_bytes()) == {"jsonrpc": "2.0", "id": 1, "result": {}}
-
-
 async def test_stdio_input_ends_only_after_every_request_is_answered() -> None:
     """The client has closed its end before the last answer."""
     async with open_streams(open_pipe) as streams:
@@ -383,11 +345,8 @@ async def test_server_request_to_a_closed_stdio_client_gets_an_error() -> None:
         async with asyncio.timeout(1.5):
             messages = [(await streams.incoming.receive()).message for _ in range(3)]
             error = messages[2]
-            assert isinstance(error, JSONRPCError)
-            assert (error.id, error.error.message) == (
-                7,
-                "the client closed the connection",
-            )
+            assert isinstance(error, JSONRPCError) and error.id == 7
+            assert error.error.message == "the client closed the connection"
             await streams.answer(1)
             with pytest.raises(anyio.EndOfStream):
                 await streams.incoming.receive()
@@ -396,12 +355,8 @@ async def test_server_request_to_a_closed_stdio_client_gets_an_error() -> None:
 async def test_stdio_input_ends_without_an_answer_to_a_cancelled_request() -> None:
     async with open_streams(open_pipe) as streams:
         streams.request(1)
-        cancel = {
-            "jsonrpc": "2.0",
-            "method": "notifications/cancelled",
-            "params": {"requestId": 1},
-        }
-        os.write(streams.client_write, json.dumps(cancel).encode())
+        cancel = b'"method": "notifications/cancelled", "params": {"requestId": 1}'
+        os.write(streams.client_write, b'{"jsonrpc": "2.0", ' + cancel + b"}")
         os.close(streams.client_write)
         async with asyncio.timeout(30):
             kinds = [type(item.message) async for item in streams.incoming]
@@ -437,9 +392,7 @@ def split_lines(chunks: Iterator[bytes], limit: int = 100) -> list[bytes | None]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 1_000])
-def test_stdio_input_is_split_into_the_same_lines_for_every_chunk_size(
-    size: int,
-) -> None:
+def test_stdio_input_is_split_into_equal_lines_for_every_chunk_size(size: int) -> None:
     data = b"one\n\n \r\ntwo\r\n" + b"x" * 101 + b"\nthree\n" + b"y" * 100 + b"\nfour"
     chunks = (data[start : start + size] for start in range(0, len(data), size))
     expected = [b"one", b"two\r", None, b"three", b"y" * 100, b"four"]
@@ -467,3 +420,63 @@ def test_stdio_answer_that_cannot_be_encoded_becomes_an_internal_error() -> None
     message = JSONRPCResponse(jsonrpc="2.0", id=3, result={"text": "\ud800"})
     error = json.loads(encode_message(message))
     assert (error["id"], error["error"]["code"]) == (3, -32603)
+
+
+PERSONALITY = {"name": "get_personality", "arguments": {}}
+INITIALIZE = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": CLIENT}
+
+
+def encode_line(method: str, params: Any = None, number: int | None = None) -> bytes:
+    """Return the line of a request, or of a notification without a number."""
+    value = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+    return (
+        json.dumps({k: v for k, v in value.items() if v is not None}).encode() + b"\n"
+    )
+
+
+async def run_session(data: bytes) -> list[dict[str, Any]]:
+    """Run a session with this input and return its answers sorted by id."""
+    (source, client_write), (client_read, sink) = os.pipe(), os.pipe()
+    outgoing = OutgoingMessages(sink, 2)
+    incoming = IncomingMessages(source, outgoing)
+    os.write(client_write, data)
+    os.close(client_write)
+    server = build_server(SERVER, "internal", takes_raw_json=True)
+    options = server.create_initialization_options()
+    await server.run(incoming, outgoing, options)
+    for number in (source, sink):
+        os.close(number)
+    with os.fdopen(client_read, "rb") as lines:
+        answers = [json.loads(line) for line in lines]
+    return sorted(answers, key=lambda answer: str(answer["id"]))
+
+
+CONVERSATIONS = {
+    "handshake": (
+        encode_line("initialize", INITIALIZE, 0)
+        + encode_line("notifications/initialized")
+        + encode_line("tools/call", PERSONALITY, 1)
+        + encode_line("tools/call", {"name": "ghost"}, 2)
+        + encode_line("tools/call", {**PERSONALITY, "_meta": meta()}, 3)
+        + encode_line("prompts/list", {}, 4)
+    ),
+    "no handshake": (
+        encode_line("tools/call", {**PERSONALITY, "_meta": meta()}, 1)
+        + encode_line("initialize", INITIALIZE, 2)
+        + encode_line("tools/call", PERSONALITY, 3)
+        + encode_line("server/discover", {"_meta": meta()}, 4)
+    ),
+    "only notifications": encode_line("notifications/initialized") * 3,
+    "request before the handshake": (
+        encode_line("notifications/initialized") * 9
+        + encode_line("tools/call", PERSONALITY, 1)
+        + encode_line("initialize", INITIALIZE, 2)
+    ),
+}
+
+
+@pytest.mark.parametrize("data", CONVERSATIONS.values(), ids=CONVERSATIONS.keys())
+async def test_each_request_of_a_stdio_session_is_answered_once(data: bytes) -> None:
+    ids = [answer["id"] for answer in await run_session(data)]
+    assert ids == sorted(ids)
+    assert len(ids) == len(set(ids)) == data.count(b'"id"')

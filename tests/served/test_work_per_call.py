@@ -1,9 +1,10 @@
-"""Work for each call: access checks, compiled validators and garbage collection."""
+"""Work for a call or list: access checks, validators, imports and garbage."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,7 +43,7 @@ def test_tool_call_checks_the_access_to_the_called_tool_only(
     assert set(checked) <= {tool}
 
 
-def test_tool_json_schema_validator_is_compiled_only_once(
+def test_tool_schema_validator_is_compiled_only_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schemas: list[Any] = []
@@ -84,15 +85,36 @@ def test_gc_freeze_excludes_the_created_objects_from_garbage_collection() -> Non
     assert gc.isenabled()
 
 
+CODES = (
+    "registry.get_mcp_tools_sync('internal')",
+    "registry.get_openai_tools_sync('internal')",
+    "registry.get_openai_tools_by_names_sync(['memory'], 'internal')",
+    "registry.get_always_tools_sync('internal')",
+    "registry.get_routed_tools_catalog_sync('internal')",
+    "registry.get_tool('memory', 'internal')",
+    "from generated.kirishima.mcp_server import SERVER; SERVER.list_tools('copilot')",
+    "from generated.kirishima import langchain_tools as wrapped; "
+    "wrapped.get_langchain_tools('internal')",
+)
+PROGRAM = f"""
+import json, sys
+from generated.kirishima import registry
+loaded = {{}}
+for code in {CODES!r}:
+    exec(code)
+    loaded[code] = [
+        name
+        for name in sys.modules
+        if name.startswith(("generated.kirishima.tools.", "examples."))
+    ]
+print(json.dumps(loaded))
+"""
+
+
 @pytest.mark.slow
-@pytest.mark.usefixtures("restored_gc")
-def test_no_garbage_collection_runs_for_9000_new_objects_after_gc_freeze() -> None:
-    with gc_freeze():
-        gc.collect()
-    collections: list[int] = []
-    gc.callbacks.append(lambda phase, info: collections.append(info["generation"]))
-    try:
-        objects = [[number] for number in range(9_000)]
-    finally:
-        gc.callbacks.pop()
-    assert objects and not collections
+def test_listing_tools_imports_no_generated_tool_module_and_no_handler(
+    project_copy: Any,
+) -> None:
+    process = project_copy.run("-c", PROGRAM)
+    assert process.returncode == 0, process.stderr
+    assert json.loads(process.stdout) == {code: [] for code in CODES}

@@ -21,8 +21,11 @@ from typing import Any
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "well"
 TEXT_SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}}
+SLOW_TEXT_SCHEMA = {"type": "string", "pattern": "^(a+)+$"}
+SLOW_SCHEMA = {"type": "object", "properties": {"text": SLOW_TEXT_SCHEMA}}
 LOG_PARAMS = {"progress": 1, "level": "info", "data": "at work"}
 TOOL_NAMES = ["echo", "die", "hang", "secret"]
+sys.setrecursionlimit(100_000)
 _lock = threading.Lock()
 pending_requests: dict[str, Any] = {}
 """Ids of calls by the id of the server's own request that they wait for."""
@@ -34,13 +37,16 @@ def send(message: dict[str, Any]) -> None:
         sys.stdout.flush()
 
 
+def send_text(request_id: Any, text: str, **fields: Any) -> None:
+    content = [{"type": "text", "text": text}]
+    send({"id": request_id, "result": {"content": content, **fields}})
+
+
 def make_definition(name: str) -> dict[str, Any]:
     return {"name": name, "description": f"Does {name}.", "inputSchema": TEXT_SCHEMA}
 
 
 def list_definitions() -> list[dict[str, Any]]:
-    if MODE == "thousand":
-        return [make_definition(f"tool_{number}") for number in range(1_000)]
     if MODE == "bottomless":
         return [{**make_definition("deep"), "inputSchema": make_nested_schema(5_000)}]
     if MODE == "changing" and os.path.exists(sys.argv[2]):
@@ -49,18 +55,15 @@ def list_definitions() -> list[dict[str, Any]]:
     if MODE == "freezing":
         return [*definitions, make_definition("freeze")]
     if MODE == "lying":
-        definitions[0]["outputSchema"] = {
-            "type": "object",
-            "required": ["sum"],
-            "properties": {"sum": {"type": "integer"}},
-        }
+        result = {"required": ["sum"], "properties": {"sum": {"type": "integer"}}}
+        definitions[0]["outputSchema"] = {"type": "object", **result}
         definitions[1]["inputSchema"] = {"type": "object", "$ref": "file:///etc/passwd"}
         definitions[2]["inputSchema"] = make_expanding_schema()
         definitions += [
             {**make_definition("x"), "name": "a\x1b[31mred\nname"},
             {**make_definition("deep"), "inputSchema": make_nested_schema(40)},
             {**make_definition("long"), "description": "x" * 100_000},
-            {**make_definition("slow"), "inputSchema": make_slow_pattern_schema()},
+            {**make_definition("slow"), "inputSchema": SLOW_SCHEMA},
             make_definition("echo"),
         ]
     return definitions
@@ -68,13 +71,9 @@ def list_definitions() -> list[dict[str, Any]]:
 
 def make_expanding_schema() -> dict[str, Any]:
     """Return thirty definitions, each with two references to the next one."""
-    definitions: dict[str, Any] = {
-        f"d{n}": {
-            "allOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]
-        }
-        for n in range(30)
-    }
-    definitions["d30"] = {"type": "object"}
+    definitions: dict[str, Any] = {"d30": {"type": "object"}}
+    for number in range(30):
+        definitions[f"d{number}"] = {"allOf": [{"$ref": f"#/$defs/d{number + 1}"}] * 2}
     return {"type": "object", "$defs": definitions, "allOf": [{"$ref": "#/$defs/d0"}]}
 
 
@@ -85,30 +84,15 @@ def make_nested_schema(levels: int) -> dict[str, Any]:
     return schema
 
 
-sys.setrecursionlimit(100_000)
-
-
-def make_slow_pattern_schema() -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {"text": {"type": "string", "pattern": "^(a+)+$"}},
-    }
-
-
 def call_tool(request_id: Any, params: dict[str, Any]) -> None:
     name, arguments = params["name"], params.get("arguments") or {}
     if name == "die":
         os._exit(3)
     if name == "hang":
         token = params.get("_meta", {}).get("progressToken")
-        if MODE == "telling":
-            for _ in range(20_000):
-                send(
-                    {
-                        "method": sys.argv[2],
-                        "params": {**LOG_PARAMS, "progressToken": token},
-                    }
-                )
+        for _ in range(20_000 * (MODE == "telling")):
+            notification = {**LOG_PARAMS, "progressToken": token}
+            send({"method": sys.argv[2], "params": notification})
         report_progress(token)
         return
     if name == "answer":
@@ -127,10 +111,8 @@ def call_tool(request_id: Any, params: dict[str, Any]) -> None:
         text = str(arguments.get("text", ""))
     if MODE == "huge":
         text = "x" * (20 * 1024 * 1024)
-    result: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
-    if MODE == "lying":
-        result["structuredContent"] = {"sum": "many"}
-    send({"id": request_id, "result": result})
+    fields = {"structuredContent": {"sum": "many"}} if MODE == "lying" else {}
+    send_text(request_id, text, **fields)
 
 
 def ask_for_input(request_id: Any, field_name: str | None) -> None:
@@ -144,12 +126,8 @@ def ask_for_input(request_id: Any, field_name: str | None) -> None:
     }
     params = {"message": f"Which {field_name}?\x1b[31m", "requestedSchema": form}
     if field_name == "page":
-        params = {
-            "mode": "url",
-            "message": "Log in.",
-            "url": "https://a.example/\x1b[2J",
-        }
-        params["elicitationId"] = "1"
+        params = {"mode": "url", "message": "Log in.", "elicitationId": "1"}
+        params["url"] = "https://a.example/\x1b[2J"
     send({"id": f"ask-{request_id}", "method": "elicitation/create", "params": params})
 
 
@@ -165,35 +143,19 @@ def freeze(how: str) -> None:
         os.write(1, b'{"jsonrpc": "2.0", "id": ')
     elif how == "noisy":
         while True:
-            send(
-                {
-                    "method": "notifications/message",
-                    "params": {"level": "info", "data": "at work"},
-                }
-            )
+            send({"method": "notifications/message", "params": LOG_PARAMS})
             time.sleep(0.01)
-    elif how == "busy":
-        while True:
-            pass
     time.sleep(1_000)
 
 
 def handle_response(message: dict[str, Any]) -> None:
     if message["id"] in pending_requests:
-        text = json.dumps(message.get("error") or message.get("result"))
-        content = [{"type": "text", "text": text}]
-        send(
-            {"id": pending_requests.pop(message["id"]), "result": {"content": content}}
-        )
+        request_id = pending_requests.pop(message["id"])
+        send_text(request_id, json.dumps(message.get("error") or message.get("result")))
         return
     request_id = int(message["id"].removeprefix("ask-"))
     received = message.get("result") or message["error"]["message"]
-    send(
-        {
-            "id": request_id,
-            "result": {"content": [{"type": "text", "text": f"heard {received}"}]},
-        }
-    )
+    send_text(request_id, f"heard {received}")
 
 
 def report_progress(token: Any) -> None:
@@ -235,8 +197,7 @@ def main() -> None:
     if MODE == "chatty":
         threading.Thread(target=send_changes_forever, daemon=True).start()
     for line in sys.stdin:
-        message = json.loads(line)
-        handle_message(message)
+        handle_message(json.loads(line))
     if MODE == "stubborn":
         time.sleep(1_000)
 
@@ -253,24 +214,17 @@ def handle_message(message: dict[str, Any]) -> None:
     if method is None:
         handle_response(message)
         return
+    server = {"serverInfo": {"name": "odd", "version": "1"}}
     if method == "initialize":
-        result = {
-            "protocolVersion": message["params"]["protocolVersion"],
-            "capabilities": {"tools": {"listChanged": True}},
-            "serverInfo": {"name": "odd", "version": "1"},
-        }
-        send({"id": request_id, "result": result})
+        version = {"protocolVersion": message["params"]["protocolVersion"]}
+        capabilities = {"capabilities": {"tools": {"listChanged": True}}}
+        send({"id": request_id, "result": {**version, **capabilities, **server}})
         if MODE == "changing":
             threading.Thread(target=wait_for_change, daemon=True).start()
     elif method == "server/discover" and MODE == "newest":
-        server = {
-            "supportedVersions": ["2026-07-28"],
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "odd", "version": "1"},
-            "ttlMs": 0,
-            "cacheScope": "private",
-        }
-        send({"id": request_id, "result": {"resultType": "complete", **server}})
+        version = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        result = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+        send({"id": request_id, "result": {**result, **version, **server}})
     elif method == "tools/list":
         if MODE == "slow_list":
             time.sleep(30)

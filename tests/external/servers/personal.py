@@ -1,6 +1,6 @@
-"""An MCP server with a calendar, contacts, a mailbox and lists, stored in SQLite.
+"""An MCP server with a calendar, contacts, a mailbox and lists, stored in memory.
 
-    python personal.py [--http PORT [--sessions]] [--database FILE] [--token TOKEN] [--growing FILE]
+    python personal.py [--http PORT [--sessions]] [--token TOKEN] [--growing FILE]
 
 Over stdio, or over Streamable HTTP at /mcp; requests without the token are refused. With
 --sessions it has no `server/discover`, so that clients use the handshake and a session. When
@@ -13,7 +13,6 @@ import argparse
 import asyncio
 import json
 import os
-import sqlite3
 import sys
 import uuid
 from typing import Any
@@ -44,8 +43,8 @@ def entries(kinds: list[str]) -> Row:
     return {"type": "array", "items": inner}
 
 
-def actions(*names: str) -> Row:
-    return {"type": "string", "enum": list(names), "description": "What to do."}
+def actions(names: str) -> Row:
+    return {"type": "string", "enum": names.split(), "description": "What to do."}
 
 
 TOOLS: dict[str, tuple[str, Row]] = {
@@ -56,11 +55,7 @@ TOOLS: dict[str, tuple[str, Row]] = {
         schema(
             {
                 "action": actions(
-                    "create_event",
-                    "search_events",
-                    "get_upcoming",
-                    "delete_event",
-                    "list_events",
+                    "create_event search_events get_upcoming delete_event list_events"
                 ),
                 "summary": string("The event's title."),
                 "start_datetime": string("When it begins, ISO 8601."),
@@ -92,12 +87,7 @@ TOOLS: dict[str, tuple[str, Row]] = {
         schema(
             {
                 "action": actions(
-                    "get_contact",
-                    "list_contacts",
-                    "search_contacts",
-                    "create_contact",
-                    "update_contact",
-                    "delete_contact",
+                    "get_contact list_contacts search_contacts create_contact update_contact delete_contact"
                 ),
                 "email": string("A mail address of the person."),
                 "query": string("Part of a name, number or address."),
@@ -126,10 +116,7 @@ TOOLS: dict[str, tuple[str, Row]] = {
                 "from_email": string("The sender's address."),
                 "cc": string("Who gets a copy."),
             },
-            "action",
-            "to",
-            "subject",
-            "content",
+            *("action", "to", "subject", "content"),
         ),
     ),
     "lists": (
@@ -139,12 +126,7 @@ TOOLS: dict[str, tuple[str, Row]] = {
         schema(
             {
                 "action": actions(
-                    "list_lists",
-                    "create_list",
-                    "delete_list",
-                    "list_items",
-                    "add_item",
-                    "remove_item",
+                    "list_lists create_list delete_list list_items add_item remove_item"
                 ),
                 "list_id": string("The list."),
                 "item_id": string("The item, for remove_item."),
@@ -157,32 +139,24 @@ TOOLS: dict[str, tuple[str, Row]] = {
 
 
 class Store:
-    """A table of JSON documents, by kind."""
+    """A list of documents with their kinds."""
 
-    def __init__(self, file: str) -> None:
-        self._database = sqlite3.connect(file, check_same_thread=False)
-        self._database.execute(
-            "CREATE TABLE IF NOT EXISTS thing (id TEXT PRIMARY KEY, kind TEXT, body TEXT)"
-        )
+    def __init__(self) -> None:
+        self._entries: list[tuple[str, Row]] = []
 
     def add(self, kind: str, body: Row) -> Row:
         entry = {"id": uuid.uuid4().hex[:8], **body}
-        values = (entry["id"], kind, json.dumps(entry))
-        with self._database:
-            self._database.execute("INSERT INTO thing VALUES (?, ?, ?)", values)
+        self._entries.append((kind, entry))
         return entry
 
     def find(self, kind: str, query: str = "") -> list[Row]:
-        rows = self._database.execute(
-            "SELECT body FROM thing WHERE kind = ? ORDER BY rowid", (kind,)
-        )
-        found = [body for (body,) in rows if query.lower() in body.lower()]
-        return [json.loads(body) for body in found]
+        found = [entry for entry_kind, entry in self._entries if entry_kind == kind]
+        return [entry for entry in found if query.lower() in json.dumps(entry).lower()]
 
     def remove(self, number: str) -> bool:
-        with self._database:
-            done = self._database.execute("DELETE FROM thing WHERE id = ?", (number,))
-        return done.rowcount > 0
+        rest = [item for item in self._entries if item[1]["id"] != number]
+        is_found, self._entries = len(rest) < len(self._entries), rest
+        return is_found
 
 
 def run_action(store: Store, name: str, arguments: Row) -> Row:
@@ -219,13 +193,8 @@ def run_action(store: Store, name: str, arguments: Row) -> Row:
         return {"created": store.add("contact", body)}
     kinds = {"calendar": "event", "contacts": "contact", "lists": "list"}
     kind = "item" if action_name == "list_items" else kinds[name]
-    query = (
-        arguments.get("query")
-        or arguments.get("email")
-        or arguments.get("list_id")
-        or ""
-    )
-    return {"found": store.find(kind, query)}
+    queries = [arguments.get(key) for key in ("query", "email", "list_id")]
+    return {"found": store.find(kind, next(filter(None, queries), ""))}
 
 
 def make_server(store: Store, bus: InMemorySubscriptionBus, growing: str) -> Any:
@@ -236,12 +205,11 @@ def make_server(store: Store, bus: InMemorySubscriptionBus, growing: str) -> Any
         tools = dict(TOOLS)
         if growing and os.path.exists(growing):
             tools["later"] = ("A tool that was not there before.", schema({}))
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(name=name, description=description, input_schema=arguments)
-                for name, (description, arguments) in tools.items()
-            ]
-        )
+        listed = [
+            types.Tool(name=name, description=description, input_schema=arguments)
+            for name, (description, arguments) in tools.items()
+        ]
+        return types.ListToolsResult(tools=listed)
 
     async def call_tool(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
@@ -270,30 +238,24 @@ async def publish_change(bus: InMemorySubscriptionBus, growing: str) -> None:
     await bus.publish(ToolsListChanged())
 
 
-def refuse_discovery(app: Any) -> Any:
-    """Return an ASGI application that refuses `server/discover` of MCP 2026-07-28."""
+def guard(app: Any, token: str, has_discovery: bool) -> Any:
+    """Return an ASGI application that refuses requests without the token.
+
+    Without discovery, it refuses `server/discover` of MCP 2026-07-28, too.
+    """
 
     async def app_with_check(scope: Any, receive: Any, send: Any) -> None:
-        if dict(scope.get("headers") or ()).get(b"mcp-method") == b"server/discover":
-            await send({"type": "http.response.start", "status": 404, "headers": []})
-            await send({"type": "http.response.body", "body": b""})
+        headers = dict(scope.get("headers") or ())
+        expected, status = f"Bearer {token}".encode(), 200
+        if not has_discovery and headers.get(b"mcp-method") == b"server/discover":
+            status = 404
+        if scope["type"] == "http" and token:
+            status = status if headers.get(b"authorization") == expected else 401
+        if status == 200:
+            await app(scope, receive, send)
             return
-        await app(scope, receive, send)
-
-    return app_with_check
-
-
-def require_token(app: Any, token: str) -> Any:
-    """Return an ASGI application that refuses requests without the token."""
-
-    async def app_with_check(scope: Any, receive: Any, send: Any) -> None:
-        header = dict(scope.get("headers") or ()).get(b"authorization")
-        if scope["type"] == "http" and token and header != f"Bearer {token}".encode():
-            start = {"type": "http.response.start", "status": 401, "headers": []}
-            await send(start)
-            await send({"type": "http.response.body", "body": b""})
-            return
-        await app(scope, receive, send)
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
 
     return app_with_check
 
@@ -302,39 +264,29 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--http", type=int)
     parser.add_argument("--sessions", action="store_true")
-    parser.add_argument("--database", default=":memory:")
     parser.add_argument("--token", default="")
     parser.add_argument("--growing", default="")
     parser.add_argument("--certificate")
     options = parser.parse_args()
     bus = InMemorySubscriptionBus()
-    server = make_server(Store(options.database), bus, options.growing)
+    server = make_server(Store(), bus, options.growing)
     if options.http is None:
 
         async def serve() -> None:
-            if options.growing:
-                tasks.append(
-                    asyncio.ensure_future(publish_change(bus, options.growing))
-                )
+            change = asyncio.ensure_future(publish_change(bus, options.growing))
             async with stdio_server() as (read, write):
                 await server.run(read, write, server.create_initialization_options())
+            change.cancel()
 
-        tasks: list[asyncio.Future[None]] = []
         asyncio.run(serve())
         return
     import uvicorn
 
     app = server.streamable_http_app(stateless_http=not options.sessions)
-    app = require_token(
-        refuse_discovery(app) if options.sessions else app, options.token
-    )
-    config = uvicorn.Config(
-        app,
-        port=options.http,
-        log_level="warning",
-        ssl_certfile=options.certificate,
-        ssl_keyfile=options.certificate,
-    )
+    app = guard(app, options.token, not options.sessions)
+    certificate = options.certificate
+    tls = {"ssl_certfile": certificate, "ssl_keyfile": certificate}
+    config = uvicorn.Config(app, port=options.http, log_level="warning", **tls)
     uvicorn.Server(config).run()
 
 

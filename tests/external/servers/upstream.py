@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, NamedTuple
 
 TOOL = {"name": "fetch", "description": "Fetch.", "inputSchema": {"type": "object"}}
@@ -33,12 +33,14 @@ class Upstream(ThreadingHTTPServer):
     """The server; tests change its attributes while it runs.
 
     Attributes:
+        is_modern: whether it serves MCP 2026-07-28 instead of 2025-11-25.
         token: the only valid bearer token; empty if none is needed.
         sessions: the valid session ids.
         unknown_session: the reply to another session id; "ID" stands for the request's id.
         replies: replies to the next calls, instead of a result.
         ends_sessions: whether all sessions end with such a reply.
         result: the result of a call.
+        can_answer: clear while calls wait.
         calls: the number of calls that ran.
         requests: the methods of all requests, with the token of each.
     """
@@ -47,15 +49,17 @@ class Upstream(ThreadingHTTPServer):
     # With the default of 5, some of ten parallel connections wait a second.
     request_queue_size = 20
 
-    def __init__(self, is_modern: bool = False) -> None:
+    def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.is_modern = is_modern
+        self.is_modern = False
         self.token = ""
         self.sessions: set[str] = set()
         self.unknown_session = make_session_error(404)
         self.replies: list[Reply] = []
         self.ends_sessions = False
         self.result: dict[str, Any] = {"content": [{"type": "text", "text": "hello"}]}
+        self.can_answer = Event()
+        self.can_answer.set()
         self.calls = 0
         self.requests: list[tuple[str, str]] = []
         Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
@@ -115,6 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
         if method == "ping":
             return self._answer(request_id, {})
         if method == "tools/call":
+            server.can_answer.wait()
             if server.replies:
                 reply = server.replies.pop(0)
                 if server.ends_sessions:
