@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 
 from toolcast_runtime import current_call
@@ -26,10 +25,11 @@ def from_thread() -> str:
 
 
 async def many(count: int) -> str:
-    """Log `count` messages without a pause."""
+    """Log `count` messages without a pause, and wait until they are sent."""
+    call = current_call()
     for number in range(count):
-        current_call().log("info", f"message {number}")
-    await asyncio.sleep(0)
+        call.log("info", f"message {number}")
+    await call.request.flush()  # type: ignore[union-attr]
     return "done"
 
 
