@@ -131,10 +131,11 @@ class Runner:
         return result.returncode, result.stdout + result.stderr
 
 
-@pytest.fixture
-def runner(tmp_path: Path) -> Runner:
-    """Return a runner for a checkout that removes a tool of `origin/main`."""
-    origin, work = tmp_path / "origin", tmp_path / "work"
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a checkout that removes a tool of `origin/main`, to be copied."""
+    folder = tmp_path_factory.mktemp("action")
+    origin, work = folder / "origin", folder / "work"
     project = origin / "agent"
     project.mkdir(parents=True)
     run_git(origin, "init", "--quiet", "-b", "main")
@@ -142,12 +143,19 @@ def runner(tmp_path: Path) -> Runner:
     assert toolcast(project, "generate").returncode == 0
     run_git(origin, "add", ".")
     run_git(origin, "commit", "--quiet", "-m", "base")
-    run_git(tmp_path, "clone", "--quiet", str(origin), str(work))
+    run_git(folder, "clone", "--quiet", str(origin), str(work))
     (work / "agent/specs/demo/count_words.yaml").unlink()
     shutil.rmtree(work / "agent/generated/demo")
     assert toolcast(work / "agent", "generate").returncode == 0
     run_git(work, "commit", "--quiet", "-am", "Remove the tool")
-    return Runner(tmp_path, work / "agent")
+    return work
+
+
+@pytest.fixture
+def runner(tmp_path: Path, checkout: Path) -> Runner:
+    """Return a runner for a copy of the checkout."""
+    shutil.copytree(checkout, tmp_path / "work", symlinks=True)
+    return Runner(tmp_path, tmp_path / "work" / "agent")
 
 
 DIFF = {
@@ -357,27 +365,21 @@ def test_github_action_old_and_new_inputs_compare_two_mcp_tool_lists_without_pro
 
 HOSTILE_VALUES = [
     "$(touch evidence)",
-    "`touch evidence`",
-    "x; touch evidence",
-    "--help",
-    "-x:new.json",
-    "--against=main",
     '"; touch evidence; "',
+    "--help",
+    "--against=main",
     "* new.json",
     "::error::x",
 ]
 INPUTS = ["NEW", "OLD", "ACCEPT_FILE", "FAIL_ON"]
 
 
-# The fast suite tries every value and every input; the slow suite tries all pairs.
-@pytest.mark.rows(3)
+# The fast suite tries every input and most values; the slow suite tries all pairs.
 @needs_jq
 @pytest.mark.parametrize(
     ("hostile", "variable"),
     [
-        pytest.param(
-            hostile, name, marks=[] if (i + j) % len(INPUTS) == 0 else pytest.mark.slow
-        )
+        pytest.param(hostile, name, marks=[] if i == j else pytest.mark.slow)
         for i, hostile in enumerate(HOSTILE_VALUES)
         for j, name in enumerate(INPUTS)
     ],
@@ -406,9 +408,8 @@ def test_github_action_scripts_do_not_run_git_directly() -> None:
 
 @pytest.mark.slow
 @needs_jq
-@pytest.mark.parametrize(("generate", "code"), [("true", "0"), ("false", "1")])
 def test_github_action_generate_input_passes_projects_without_committed_outputs(
-    tmp_path: Path, generate: str, code: str
+    tmp_path: Path,
 ) -> None:
     """Imported specs, for example, have no generated files in the repository."""
     project = tmp_path / "work"
@@ -420,6 +421,7 @@ def test_github_action_generate_input_passes_projects_without_committed_outputs(
     run_git(project, "add", ".")
     run_git(project, "commit", "--quiet", "-m", "base")
     runner = Runner(tmp_path, project)
-    inputs = {**DIFF, "AGAINST": "HEAD", "GENERATE": generate}
-    assert runner.run("Check and diff", inputs)[0] == 0
-    assert runner.outputs["code"] == code
+    for generate, code in (("false", "1"), ("true", "0")):
+        inputs = {**DIFF, "AGAINST": "HEAD", "GENERATE": generate}
+        assert runner.run("Check and diff", inputs)[0] == 0
+        assert runner.outputs["code"] == code

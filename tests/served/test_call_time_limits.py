@@ -85,13 +85,12 @@ async def test_process_exit_waits_for_abandoned_handlers_up_to_the_limit() -> No
 
 @pytest.fixture
 def keyboard_interrupt() -> Iterator[None]:
-    """Interrupt the test after 0.05 s."""
+    """Make an alarm interrupt the test as Ctrl-C does."""
 
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.05)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
@@ -106,9 +105,13 @@ def test_keyboard_interrupt_waits_two_seconds_for_running_handlers(
     async def wait_for_abandoned(seconds: float) -> None:
         limits.append(seconds)
 
+    async def handle() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        await asyncio.sleep(60)
+
     monkeypatch.setattr(worker_threads, "wait_for_abandoned", wait_for_abandoned)
     with pytest.raises(KeyboardInterrupt):
-        worker_threads.run_sync(asyncio.sleep(60))
+        worker_threads.run_sync(handle())
     assert limits == [2.0]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,9 +41,10 @@ def from_thread() -> str:
 
 
 async def many(count: int) -> str:
+    call = current_call()
     for number in range(count):
-        current_call().log("info", f"message {number}")
-    await asyncio.sleep(0)
+        call.log("info", f"message {number}")
+    await call.request.flush()  # type: ignore[union-attr]
     return "done"
 
 
