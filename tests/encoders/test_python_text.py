@@ -85,9 +85,7 @@ def test_encode_literal_returns_python_that_evaluates_to_the_value_with_its_type
 
 @given(JSON)
 @limit_examples(150)
-def test_black_does_not_change_an_encode_literal_python_assignment(
-    value: Any,
-) -> None:
+def test_black_does_not_change_an_encode_literal_python_assignment(value: Any) -> None:
     source = f"VALUE = {encode_literal(value, 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
 

@@ -191,9 +191,7 @@ def test_deep_copied_langchain_tool_has_its_own_args_schema(tmp_path: Path) -> N
     assert float(found.invoke({"a": 1, "b": 2})) == 3
 
 
-def test_langchain_tool_deep_copies_can_be_called_from_threads(
-    tmp_path: Path,
-) -> None:
+def test_langchain_tool_deep_copies_can_be_called_from_threads(tmp_path: Path) -> None:
     tool = _add(tmp_path)
     with ThreadPoolExecutor(16) as pool:
         results = pool.map(

@@ -248,9 +248,7 @@ def test_output_folders_without_outputs_are_removed(project: Project) -> None:
     assert not (project.folder / "v1").exists()
 
 
-def test_user_file_in_a_removed_output_folder_pycache_is_kept(
-    project: Project,
-) -> None:
+def test_user_file_in_a_removed_output_folder_pycache_is_kept(project: Project) -> None:
     project.run_successfully(make_files(1))
     mine = project.folder / "v1/__pycache__/notes.txt"
     mine.parent.mkdir()
@@ -297,9 +295,7 @@ def test_empty_folder_at_an_output_path_is_replaced(project: Project) -> None:
     assert read_files(project.folder) == make_files(1)
 
 
-def test_user_file_at_an_output_subfolder_path_is_refused(
-    project: Project,
-) -> None:
+def test_user_file_at_an_output_subfolder_path_is_refused(project: Project) -> None:
     """A generated file at this path is replaced."""
     project.folder.mkdir()
     (project.folder / "v1").write_text("mine")
@@ -311,9 +307,7 @@ def test_user_file_at_an_output_subfolder_path_is_refused(
     assert read_files(project.folder) == make_files(1)
 
 
-def test_user_file_at_the_output_folder_path_is_refused(
-    project: Project,
-) -> None:
+def test_user_file_at_the_output_folder_path_is_refused(project: Project) -> None:
     project.folder.write_text("mine")
     refused = project.run(make_files(1), force=True).decision.refused
     assert [found.location.file for found in refused] == ["out"]

@@ -25,9 +25,7 @@ DECLARED = {"openai-responses": ListOptions(strict=True, tool_search=True)}
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.stem)
-def test_committed_provider_report_lists_the_rendered_tool_losses(
-    report: Path,
-) -> None:
+def test_committed_provider_report_lists_the_rendered_tool_losses(report: Path) -> None:
     options = DECLARED.get(report.stem, ListOptions())
     listing = render_tools(provider_named(report.stem), REGISTRY.local_tools, options)
     lines = report.read_text("utf-8").splitlines()
