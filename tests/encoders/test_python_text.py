@@ -83,38 +83,19 @@ def test_encode_literal_returns_python_that_evaluates_to_the_value_with_its_type
     assert repr(evaluated) == repr(value)
 
 
-@given(JSON)
+@given(JSON, st.dictionaries(TEXTS, TEXTS, max_size=2), st.lists(TEXTS, max_size=5))
 @limit_examples(150)
-def test_black_does_not_change_an_encode_literal_python_assignment(value: Any) -> None:
-    source = f"VALUE = {encode_literal(value, 'VALUE = ')}\n"
-    assert black.format_str(source, mode=MODE) == source
-
-
-@given(JSON, JSON)
-@limit_examples(150)
-def test_black_does_not_change_a_python_call_with_encoded_arguments(
-    first: Any, second: Any
+def test_black_does_not_change_encode_literal_assignments_and_arguments(
+    value: Any, texts: dict[str, str], values: list[str]
 ) -> None:
-    source = f"TOOL = Tool(\n    a={encode_literal(first, '    a=', ',')},\n"
-    source += f"    b={encode_literal(second, '    b=', ',')},\n)\n"
-    assert black.format_str(source, mode=MODE) == source
-
-
-@given(TEXTS, TEXTS)
-@limit_examples(150)
-def test_black_does_not_change_an_encode_literal_python_dictionary(
-    key: str, value: str
-) -> None:
-    source = f"VALUE = {encode_literal({key: value, 'more': [value]}, 'VALUE = ')}\n"
-    assert black.format_str(source, mode=MODE) == source
-
-
-@given(st.lists(TEXTS, max_size=5))
-@limit_examples(150)
-def test_encode_literal_returns_an_equal_python_tuple_that_black_does_not_change(
-    values: list[str],
-) -> None:
-    source = f"VALUE = {encode_literal(tuple(values), 'VALUE = ')}\n"
+    rows = [
+        f"VALUE = {encode_literal(value, 'VALUE = ')}",
+        f"TEXTS = {encode_literal({**texts, 'more': values}, 'TEXTS = ')}",
+        f"TUPLE = {encode_literal(tuple(values), 'TUPLE = ')}",
+        f"TOOL = Tool(\n    a={encode_literal(value, '    a=', ',')},",
+        f"    b={encode_literal(texts, '    b=', ',')},\n)\n",
+    ]
+    source = "\n".join(rows)
     assert black.format_str(source, mode=MODE) == source
     assert ast.literal_eval(f"({encode_literal(tuple(values))})") == tuple(values)
 
