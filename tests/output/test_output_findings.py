@@ -245,9 +245,8 @@ def test_check_writes_no_file_and_reads_no_cache(
         return real(path, flags, *rest, **more)
 
     monkeypatch.setattr(os, "open", record_open)
-    monkeypatch.setattr(
-        "toolcast.up_to_date._find_cache_folder", None
-    )  # `None` fails when it is called.
+    # `None` fails when it is called.
+    monkeypatch.setattr("toolcast.up_to_date._find_cache_folder", None)
     change(small)
     assert run("check").exit_code == 1
     assert set(opened) <= {os.devnull}

@@ -180,9 +180,7 @@ def test_output_writer_leaves_each_file_old_or_new_on_a_full_disk(
 ) -> None:
     old, new = make_files(1), make_files(2)
     project.run_successfully(old)
-    count, real = 0, getattr(os, name)
-
-    caller = threading.get_ident()
+    count, real, caller = 0, getattr(os, name), threading.get_ident()
 
     def raise_on_full_disk(*args: Any, **kwargs: Any) -> Any:
         nonlocal count
@@ -202,9 +200,8 @@ def test_output_writer_leaves_each_file_old_or_new_on_a_full_disk(
                 project.run(new)
             assert str(caught.value.filename).startswith(str(project.folder))
     whole = {value for files in (old, new) for value in files.values()}
-    assert (
-        set(read_files(project.folder).values()) <= whole
-    ), "or a temporary file is left"
+    # A temporary file would have another content.
+    assert set(read_files(project.folder).values()) <= whole
     project.run_successfully(new)
     assert read_files(project.folder) == new
 

@@ -31,6 +31,12 @@ def find_repeated_outcome(small: Any) -> RunOutcome | None:
     return up_to_date.find_outcome(str(small.root), build_run_key())
 
 
+def list_recorded_paths(small: Any) -> list[str]:
+    """Return the paths whose changes invalidate the stored outcome."""
+    text = up_to_date._read(str(small.root), "last-run")
+    return text.split("\0\0\n")[1].split("\0")
+
+
 @pytest.fixture
 def unchanged(small: Any) -> Any:
     """Return a project in which a run has nothing to do."""
@@ -225,9 +231,7 @@ def test_stored_generate_outcome_depends_on_arguments_folder_and_date(
 def test_stored_generate_outcome_depends_on_toolcast_and_installed_packages(
     unchanged: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    places = (
-        up_to_date._read(str(unchanged.root), "last-run").split("\0\0\n")[1].split("\0")
-    )
+    places = list_recorded_paths(unchanged)
     assert str(Path(toolcast.__file__).parent) in places
     assert any(place.endswith("/templates") for place in places)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
@@ -356,9 +360,7 @@ print(json.dumps(opened))
     wait_for_file_clock()
     done = small.run("-c", program, str(small.root))
     assert done.returncode == 0, done.stderr
-    places = (
-        up_to_date._read(str(small.root), "last-run").split("\0\0\n")[1].split("\0")
-    )
+    places = list_recorded_paths(small)
     root = os.path.join(small.root, "")
     own = [path for path in json.loads(done.stdout) if path.startswith(root)]
     assert any(path.endswith("greet.yaml") for path in own)
