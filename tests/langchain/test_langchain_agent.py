@@ -106,14 +106,10 @@ def test_langchain_agent_model_receives_exactly_the_spec_parameter_schemas() -> 
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        pytest.param(
-            {"action": "create"}, "`memory` is required", id="missing argument"
-        ),
-        pytest.param(
-            {"action": "get", "memory_id": "9"}, "no memory", id="handler error"
-        ),
-        pytest.param({"action": "burn"}, "must be one of", id="value outside enum"),
-        pytest.param({"action": "list", "limit": "5"}, "an integer", id="wrong type"),
+        ({"action": "create"}, "`memory` is required"),
+        ({"action": "get", "memory_id": "9"}, "no memory"),
+        ({"action": "burn"}, "must be one of"),
+        ({"action": "list", "limit": "5"}, "an integer"),
     ],
 )
 def test_failed_langchain_agent_tool_call_sends_its_error_to_the_model(
@@ -128,9 +124,7 @@ def test_failed_langchain_agent_tool_call_sends_its_error_to_the_model(
     assert model.requests[1]["messages"][-1].content == message.content
 
 
-def test_failed_langchain_agent_call_does_not_affect_a_valid_call_in_the_same_message() -> (
-    None
-):
+def test_failed_agent_call_does_not_affect_a_valid_call_of_the_message() -> None:
     valid = {"action": "create", "memory": "The user drinks tea."}
     script = [tool_calls(("memory", valid), ("memory", {})), AIMessage("done")]
 
