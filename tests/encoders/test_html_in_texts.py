@@ -88,9 +88,7 @@ def is_next_tool_visible(document: str) -> bool:
 
 
 @pytest.mark.parametrize("html", UNCLOSED)
-def test_markdown_encoder_escapes_unclosed_html_that_would_hide_the_next_tool(
-    html: str,
-) -> None:
+def test_markdown_encoder_escapes_unclosed_html_that_hides_a_tool(html: str) -> None:
     """The HTML is displayed as written."""
     for template in ("{}", "text {}", "- {}", "> {}", "a\n\n{}\n\nb", "{} b"):
         text = template.format(html)

@@ -58,9 +58,7 @@ LABELS = st.lists(
 @example("[other]: https://example.org 'a title'")
 @example("- a\n\n  - b\n\n    [other]: z")
 @example("[\nother\n]:\nz")
-def test_markdown_encoder_escapes_link_definitions_that_would_apply_to_other_tools(
-    text: str,
-) -> None:
+def test_markdown_encoder_escapes_link_definitions_for_other_tools(text: str) -> None:
     parser = markdown_it.MarkdownIt("commonmark")
     document = f"### one\n\n{encode_block(text)}\n\n### two\n\nUse [other] first.\n"
     rendered = parser.render(document)
@@ -79,7 +77,7 @@ def test_markdown_encoder_escapes_link_definitions_that_would_apply_to_other_too
         "```\n[other]: z\n```",
     ],
 )
-def test_markdown_block_encoder_leaves_brackets_without_link_definitions_unchanged(
+def test_markdown_encoder_leaves_brackets_without_definitions_unchanged(
     text: str,
 ) -> None:
     assert str(encode_block(text)) == text

@@ -51,9 +51,7 @@ OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
 
 
 @given(OBJECTS)
-def test_json_encoders_return_printable_text_that_decodes_to_the_value(
-    value: Any,
-) -> None:
+def test_json_encoders_return_printable_text_of_the_same_value(value: Any) -> None:
     assert repr(json.loads(encode_compact_json(value))) == repr(value)
     assert "\n" not in encode_compact_json(value)
     for opened in ((), tuple(value)):
@@ -142,9 +140,7 @@ def test_tool_name_encoded_as_yaml_scalar_is_read_back_unchanged(name: str) -> N
 @example("__init__")
 @example("...")
 @example("1.5")
-def test_module_and_class_names_derived_from_any_tool_name_are_valid_python(
-    name: str,
-) -> None:
+def test_module_and_class_names_of_any_tool_name_are_valid_python(name: str) -> None:
     module = module_name(name)
     assert re.fullmatch(r"[a-z_][a-z0-9_]*", module)
     assert not keyword.iskeyword(module)
@@ -165,9 +161,7 @@ def test_any_parameter_cli_option_name_is_one_shell_argument(parameter: str) -> 
 @example("self")
 @example("__x")
 @example("é")
-def test_is_keyword_argument_is_true_only_for_names_that_python_compiles(
-    parameter: str,
-) -> None:
+def test_is_keyword_argument_is_true_only_if_python_compiles(parameter: str) -> None:
     if is_keyword_argument(parameter):
         exec(f"def f(*, {parameter}): ...", {})
 
@@ -216,9 +210,7 @@ def split_outside_fences(text: str) -> tuple[list[str], bool]:
 @example("```\n~~~\n# x")
 @example("```\n``` py\n# still inside\n```")
 @example("0\n\x85")
-def test_encode_block_only_escapes_headings_and_closes_fences_of_markdown(
-    text: str,
-) -> None:
+def test_encode_block_only_escapes_headings_and_closes_fences(text: str) -> None:
     """White space is the only removed text, and encoded text stays unchanged."""
     block = encode_block(text)
     assert encode_block(block) == block

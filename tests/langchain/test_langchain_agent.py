@@ -59,9 +59,7 @@ def run_agent(script: Iterator[AIMessage]) -> tuple[ScriptedModel, list[ToolMess
     return model, [m for m in result["messages"] if isinstance(m, ToolMessage)]
 
 
-def test_langchain_agent_stores_a_memory_and_finds_it_by_a_later_tool_call(
-    tmp_path: Path,
-) -> None:
+def test_langchain_agent_finds_a_memory_that_it_stored(tmp_path: Path) -> None:
     fact = "The user's sister Ana lives in Lisbon."
     create = {"action": "create", "memory": fact, "keywords": ["Ana", "Lisbon"]}
     search = {"action": "search", "keywords": ["Lisbon"]}

@@ -200,8 +200,6 @@ def test_langchain_tool_deep_copies_can_be_called_from_threads(tmp_path: Path) -
         assert [float(result) for result in results] == list(range(60))
 
 
-def test_deep_copied_langchain_tools_object_shares_the_registry(
-    registry: Registry,
-) -> None:
+def test_deep_copied_langchain_tools_share_the_registry(registry: Registry) -> None:
     tools = copy.deepcopy(LangChainTools(registry))
     assert tools.get("count").registry is registry

@@ -127,9 +127,7 @@ def kill_at(step: int, action: Callable[[], object]) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-def test_output_writer_repairs_the_outputs_after_a_kill_at_any_step(
-    tmp_path: Path,
-) -> None:
+def test_output_writer_repairs_outputs_after_a_kill_at_any_step(tmp_path: Path) -> None:
     old, new = make_files(1), make_files(2)
     step = 0
     while True:
@@ -161,9 +159,7 @@ def test_output_writer_succeeds_after_a_killed_first_run(
 
 
 @pytest.mark.slow
-def test_output_writer_replaces_all_outputs_from_repeatedly_killed_runs(
-    project: Project,
-) -> None:
+def test_output_writer_replaces_outputs_from_killed_runs(project: Project) -> None:
     """Outputs of every killed run are recognized as generated."""
     chance = random.Random(7)
     project.run_successfully(make_files(0))
@@ -220,9 +216,7 @@ def test_output_writer_does_not_write_unchanged_files(project: Project) -> None:
         assert (read_status(path) == status) == (path.name != "a.txt")
 
 
-def test_output_files_are_created_with_the_umask_and_keep_a_changed_mode(
-    project: Project,
-) -> None:
+def test_output_files_have_the_umask_or_keep_a_changed_mode(project: Project) -> None:
     before = os.umask(0o027)
     try:
         project.run_successfully(make_files(1))
@@ -277,9 +271,7 @@ def test_pipe_device_or_full_folder_at_an_output_path_is_refused_even_with_force
     assert set(project.folder.iterdir()) == {path}
 
 
-def test_pipe_in_the_output_folder_is_reported_as_a_foreign_file(
-    project: Project,
-) -> None:
+def test_pipe_in_the_output_folder_is_a_foreign_file(project: Project) -> None:
     project.run_successfully(make_files(1))
     os.mkfifo(project.folder / "pipe")
     [found] = project.run(make_files(1)).decision.foreign
@@ -369,9 +361,7 @@ def test_temporary_output_file_never_overwrites_an_existing_path(
     assert victim.read_text() == "mine"
 
 
-def test_output_writer_rejects_a_concurrent_run_on_the_same_folder(
-    project: Project,
-) -> None:
+def test_output_writer_rejects_a_concurrent_run_on_its_folder(project: Project) -> None:
     files = make_files(1)
 
     def second() -> None:
@@ -383,9 +373,7 @@ def test_output_writer_rejects_a_concurrent_run_on_the_same_folder(
     project.run_successfully(make_files(2))
 
 
-def test_output_writer_creates_nothing_in_the_project_but_the_output_folder(
-    project: Project,
-) -> None:
+def test_output_writer_creates_only_the_output_folder(project: Project) -> None:
     project.run_successfully(make_files(1))
     assert set(project.root.iterdir()) == {project.folder, project.digests_file}
 
@@ -400,9 +388,7 @@ def test_1_tib_user_file_in_the_output_folder_is_reported_without_reading_it(
     assert found.location.file == "out/large.bin"
 
 
-def test_300_level_user_file_tree_in_the_output_folder_is_reported(
-    project: Project,
-) -> None:
+def test_300_level_user_tree_in_the_output_folder_is_reported(project: Project) -> None:
     descriptor = os.open(project.root, os.O_RDONLY)
     project.folder.mkdir()
     for name in ["out", *["d"] * 300]:

@@ -112,9 +112,7 @@ def test_generate_overwrites_an_output_equal_to_a_version_among_its_last_20(
     assert run("generate").exit_code == 1
 
 
-def test_generate_reports_and_keeps_a_user_file_in_the_output_folder(
-    small: Any, run: Run
-) -> None:
+def test_generate_reports_and_keeps_a_user_file(small: Any, run: Run) -> None:
     """The exit code is 1 without `--force` and 0 with it."""
     note = small.write("generated/toy/notes.txt", "mine\n")
     change(small)
@@ -142,9 +140,7 @@ def test_generate_replaces_a_user_file_at_an_output_path_only_with_force(
     assert run("check").exit_code == 0
 
 
-def test_generate_removes_outputs_left_by_git_stash(
-    small: Any, run: Run, git: Git
-) -> None:
+def test_generate_removes_outputs_left_by_stash(small: Any, run: Run, git: Git) -> None:
     """`git stash` restores tracked files, and leaves new outputs."""
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     git("add", "specs")

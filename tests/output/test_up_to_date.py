@@ -169,9 +169,7 @@ def test_file_changed_close_to_the_stored_generate_outcome_is_as_new(
     assert up_to_date.is_as_new(changed, 10_000_000_000) is is_as_new
 
 
-def test_dangling_links_do_not_hide_changes_from_the_stored_generate_outcome(
-    small: Any,
-) -> None:
+def test_dangling_links_do_not_hide_changes_from_the_stored_outcome(small: Any) -> None:
     (small.root / "specs/toy/a").symlink_to("nowhere")
     (small.root / "handlers/a").symlink_to("nowhere")
     wait_for_file_clock()
@@ -181,9 +179,7 @@ def test_dangling_links_do_not_hide_changes_from_the_stored_generate_outcome(
     assert find_repeated_outcome(small) is None
 
 
-def test_stored_generate_outcome_is_not_used_after_a_link_target_change(
-    small: Any,
-) -> None:
+def test_stored_outcome_is_not_used_after_a_link_target_change(small: Any) -> None:
     module = small.root / "handlers/toy.py"
     module.rename(small.root / "toy.py")
     module.symlink_to(small.root / "toy.py")
@@ -267,9 +263,7 @@ def test_damaged_stored_generate_outcome_file_is_ignored(
     assert generate(str(unchanged.root)).code == 0
 
 
-def test_copied_project_has_no_stored_generate_outcome(
-    unchanged: Any, tmp_path: Path
-) -> None:
+def test_copied_project_has_no_stored_outcome(unchanged: Any, tmp_path: Path) -> None:
     """An outcome is specific to a path, and stored outside of the project."""
     names = {path.name for path in unchanged.root.iterdir()}
     assert names == {"generated", "handlers", "specs", "toolcast.yaml"}
@@ -299,7 +293,7 @@ def test_links_and_pipes_in_the_user_cache_folder_are_not_read_or_written(
     assert find_repeated_outcome(unchanged) is None
 
 
-def test_user_cache_folder_is_readable_only_by_its_user(
+def test_cache_folder_is_readable_only_by_its_user(
     unchanged: Any, own_cache: Path
 ) -> None:
     modes = {
@@ -320,9 +314,7 @@ finally:
 """
 
 
-def test_repeating_a_stored_generate_outcome_imports_no_heavy_module(
-    small: Any,
-) -> None:
+def test_repeating_a_stored_outcome_imports_no_heavy_module(small: Any) -> None:
     for _ in range(2):
         wait_for_file_clock()
         done = subprocess.run(

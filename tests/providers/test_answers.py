@@ -170,18 +170,14 @@ def test_tool_result_for_openai_responses_is_a_function_call_output(name: str) -
     assert build_answer("openai-responses", name) == {**head, "output": OUTPUTS[name]}
 
 
-def test_openai_responses_text_result_with_an_output_schema_is_encoded_as_json() -> (
-    None
-):
+def test_openai_responses_text_with_an_output_schema_is_encoded_as_json() -> None:
     returned = build_answer("openai-responses", "text", outputSchema={"type": "string"})
     assert returned["output"] == '"Done."'
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_tool_result_messages_are_valid_for_all_provider_sdk_types(
-    provider: str,
-) -> None:
+def test_tool_result_messages_are_valid_for_provider_sdk_types(provider: str) -> None:
     for name in ANSWERS:
         validate_answer(provider, build_answer(provider, name))
     with pytest.raises(ValueError):
@@ -205,7 +201,7 @@ def test_anthropic_sdk_types_reject_unknown_keys_in_tool_result_content() -> Non
         {"ids": [[2**53]]},
     ],
 )
-def test_gemini_result_with_a_ref_key_or_large_integer_is_sent_as_json_text(
+def test_gemini_result_with_ref_or_large_integer_is_sent_as_json_text(
     value: Any,
 ) -> None:
     """Integers above 2**53 - 1 are large."""

@@ -154,9 +154,7 @@ def test_openai_chat_and_responses_have_equal_dialects() -> None:
     assert (chat.dialect, chat.strict) == (responses.dialect, responses.strict)
 
 
-def test_provider_keyword_table_has_a_behavior_and_a_cited_dated_source_in_each_cell() -> (
-    None
-):
+def test_keyword_table_has_a_behavior_and_a_dated_source_in_each_cell() -> None:
     rows = next(iter(TABLE.values())).keys()
     assert len(TABLE) == 9
     for dialect, cells in TABLE.items():

@@ -140,9 +140,7 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider
         del sys.modules[name]
 
 
-def test_anthropic_mcp_toolset_has_the_lock_file_tool_definitions(
-    office: ProviderLists,
-) -> None:
+def test_anthropic_toolset_has_the_locked_definitions(office: ProviderLists) -> None:
     (toolset,) = office.locked_anthropic_toolset("mail", "staff")
     assert toolset == {
         "type": "mcp_toolset",

@@ -91,9 +91,7 @@ COUNTS: dict[str, list[int]] = {
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_provider_list_limits_count_tools_strict_tools_and_schema_parts(
-    name: str,
-) -> None:
+def test_provider_limits_count_tools_strict_tools_and_schema_parts(name: str) -> None:
     provider = provider_named(name)
     rendered = render_tools(provider, LIST, STRICT).rendered
     counted = [(budget, budget.counts(rendered)) for budget in provider.budgets]
@@ -127,9 +125,7 @@ SUPPORTED_FIELDS = {
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_tool_fields_that_a_provider_format_lacks_are_reported_as_losses(
-    name: str,
-) -> None:
+def test_tool_fields_that_a_provider_lacks_are_reported_as_losses(name: str) -> None:
     provider = provider_named(name)
     assert provider.options == OPTIONS[name]
     assert provider.is_strict_by_name is (name in ("anthropic", "bedrock"))
@@ -185,9 +181,7 @@ def _render_strict(name: str, schema: Schema) -> tuple[bool, list[str]]:
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-def test_anthropic_tool_above_24_optional_or_16_union_parameters_is_not_strict(
-    name: str,
-) -> None:
+def test_anthropic_tool_above_24_optional_or_16_unions_is_not_strict(name: str) -> None:
     def optional(count: int) -> Schema:
         return _object(
             {f"p{n}": S for n in range(count)} | {"x": S}, required_names=["x"]

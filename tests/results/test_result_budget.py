@@ -154,9 +154,7 @@ def test_shortened_result_note_states_the_argument_value_for_the_next_page(
         {"argument": "after"},
     ],
 )
-def test_shortened_result_note_has_no_next_page_if_its_argument_is_unknown(
-    following: Any,
-) -> None:
+def test_note_has_no_next_page_if_its_argument_is_unknown(following: Any) -> None:
     """The parameter does not exist, its value is too long, or it is not a number."""
     long = [{"text": "x" * 250} for _ in range(9)]
     response = shorten(long, characters=900, arguments={"after": "n1"}, next=following)
@@ -243,9 +241,7 @@ def test_result_that_cannot_be_shortened_is_an_error_that_confirms_the_call() ->
 
 @pytest.mark.parametrize("unit", ["tokens", "characters"])
 @pytest.mark.parametrize("item", [1, "a", [], {"a": None}, "x" * 90])
-def test_shortened_result_omits_no_item_that_would_fit_its_budget(
-    unit: str, item: Any
-) -> None:
+def test_shortened_result_omits_no_item_that_would_fit(unit: str, item: Any) -> None:
     """The tolerance is the size of one item, and the error of a sum of sizes."""
     count = estimate_tokens if unit == "tokens" else len
     response = shorten([item] * 5_000, **{unit: 400})

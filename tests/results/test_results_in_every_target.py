@@ -227,9 +227,7 @@ def test_registry_call_returns_the_shortened_result_and_the_ledger_records_the_c
     assert results[0]["items"][0]["body"]
 
 
-def test_langchain_cli_and_llm_provider_answers_contain_the_shortened_result_note(
-    toy: Any,
-) -> None:
+def test_langchain_cli_and_provider_answers_contain_the_note(toy: Any) -> None:
     text = toy.langchain_tools.get_langchain_tool("list_notes").invoke({"offset": 5})
     value, note = text.split("\n\n")
     check_page(json.loads(value), note, 5)
@@ -286,9 +284,7 @@ def test_official_mcp_client_receives_results_in_their_declared_form_and_within_
     assert json.loads(both.content[0].text) == both.structured_content == FEW
 
 
-def test_tokens_command_prints_the_maximum_result_tokens_for_each_tool(
-    project: Project,
-) -> None:
+def test_tokens_command_prints_each_maximum_of_result_tokens(project: Project) -> None:
     shown = project.toolcast("tokens", "--by", "tool").stdout.splitlines()
     rows = {
         line.split()[0]: line.split()[-1] for line in shown if line.startswith("  ")
@@ -316,9 +312,7 @@ def test_verify_command_reports_a_selectable_result_field_that_differs_on_the_li
 
 
 @pytest.mark.slow
-def test_call_command_prints_the_shortened_result_note_to_stderr(
-    project: Project,
-) -> None:
+def test_call_command_prints_the_note_to_stderr(project: Project) -> None:
     command = f"{sys.executable} -m casting.toy.mcp_server"
     done = project.toolcast("call", "list_notes", "offset:=5", "--mcp-stdio", command)
     assert done.returncode == 0

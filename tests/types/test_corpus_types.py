@@ -40,7 +40,7 @@ _FEW_EXAMPLES = settings(
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier")
-def test_generated_types_accept_real_tool_values(
+def test_generated_types_accept_real_values(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     tools_by_toolset = {name: _read_tools(text) for name, text in LISTS.items()}

@@ -14,10 +14,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from toolcast_runtime.core.calls import execution
-from toolcast_runtime.core.calls.execution import (
-    NotJsonError,
-    to_plain_json,
-)
+from toolcast_runtime.core.calls.execution import NotJsonError, to_plain_json
 from toolcast_runtime.core.context import ToolResponse
 
 _OFFSET = timezone(timedelta(hours=5, minutes=45))

@@ -194,7 +194,7 @@ def test_nested_anyof_conversion_ends_early_with_too_many_alternatives() -> None
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_bytes_encoded_by_each_content_encoding_are_decoded_to_the_same_bytes(
+def test_bytes_in_each_content_encoding_are_decoded_to_the_same_bytes(
     encoding: str,
 ) -> None:
     schema = {"contentEncoding": encoding}
@@ -205,7 +205,7 @@ def test_bytes_encoded_by_each_content_encoding_are_decoded_to_the_same_bytes(
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_invalid_text_for_each_content_encoding_is_rejected_in_bounded_time(
+def test_invalid_text_in_each_encoding_is_rejected_in_bounded_time(
     encoding: str,
 ) -> None:
     texts = ["=", "=Z", "é", "\0", "A===", "AAAAAAAA====", "=\r", "=" * 10**6]
