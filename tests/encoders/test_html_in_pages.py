@@ -46,11 +46,11 @@ def test_unclosed_html_in_tool_texts_hides_no_tool_on_a_generated_markdown_page(
     quoted = json.dumps(html)
     tools = {
         name: SPEC.format(html=quoted, keyword=name, section=section)
-        for name, section in (
-            ("alpha", "first"),
-            ("beta", "first"),
-            ("gamma", "second"),
-        )
+        for name, section in {
+            "alpha": "first",
+            "beta": "first",
+            "gamma": "second",
+        }.items()
     }
     project = make_project(
         tools,

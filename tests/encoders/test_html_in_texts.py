@@ -21,43 +21,12 @@ HIDING = (
 ).split()
 # Unclosed HTML that hides the rest of a page, in common notations.
 UNCLOSED = [
-    "<details>",
-    "<details><summary>More</summary>",
-    "<div hidden>",
-    "<template>",
-    "<b hidden>",
-    "<b hidden",
-    "<x hidden>",
-    "<i style='display:none'>",
-    "<!--",
-    "<!-- note",
-    "<!-->",
-    "<?php",
-    "<!DOCTYPE",
-    "<![CDATA[",
-    "<svg>",
-    "<math>",
-    "<script>",
-    "<SCRIPT src=x>",
-    "<style>",
-    "<textarea>",
-    "<title>",
-    "<pre>",
-    "<plaintext>",
-    "<xmp>",
-    "<noscript>",
-    "<iframe>",
-    "<select>",
-    "<table>",
-    "<dialog>",
-    "<datalist>",
-    "<object>",
-    "<video>",
-    "<form hidden>",
-    "<a hidden href='",
-    '<div title="',
-    "<div",
-    "</details><details>",
+    *"<details> <template> <!-- <!--> <?php <!DOCTYPE <![CDATA[ <svg> <math>".split(),
+    *"<script> <style> <textarea> <title> <pre> <plaintext> <xmp> <noscript>".split(),
+    *"<iframe> <select> <table> <dialog> <datalist> <object> <video> <div".split(),
+    *["<details><summary>More</summary>", "<div hidden>", "<b hidden>", "<b hidden"],
+    *["<x hidden>", "<i style='display:none'>", "<!-- note", "<SCRIPT src=x>"],
+    *["<form hidden>", "<a hidden href='", '<div title="', "</details><details>"],
     "<details></b></details><details>",
 ]
 # Closed HTML, and text that only resembles HTML, which stay unchanged for models.
@@ -119,26 +88,16 @@ def is_next_tool_visible(document: str) -> bool:
 
 
 @pytest.mark.parametrize("html", UNCLOSED)
-@pytest.mark.parametrize(
-    "template", ["{}", "text {}", "- {}", "> {}", "a\n\n{}\n\nb", "{} b"]
-)
-def test_markdown_encoder_escapes_unclosed_html_that_would_hide_the_next_tool(
-    html: str, template: str
-) -> None:
-    text = template.format(html)
-    assert is_next_tool_visible(page(text)), encode_block(text)
-    line = text.replace("\n", " ")
-    assert is_next_tool_visible(bullets(line)), encode_inline(line)
-
-
-@pytest.mark.parametrize("html", UNCLOSED)
-def test_markdown_encoder_escapes_unclosed_html_so_that_it_is_displayed_as_written(
-    html: str,
-) -> None:
-    visible_text = "".join(
-        text for _, text in list_visible_texts(page(f"see {html} there"))
-    )
-    assert " ".join(f"see {html} there".split()) in " ".join(visible_text.split())
+def test_markdown_encoder_escapes_unclosed_html_that_hides_a_tool(html: str) -> None:
+    """The HTML is displayed as written."""
+    for template in ("{}", "text {}", "- {}", "> {}", "a\n\n{}\n\nb", "{} b"):
+        text = template.format(html)
+        assert is_next_tool_visible(page(text)), encode_block(text)
+        line = text.replace("\n", " ")
+        assert is_next_tool_visible(bullets(line)), encode_inline(line)
+    visible_texts = list_visible_texts(page(f"see {html} there"))
+    visible_text = " ".join("".join(text for _, text in visible_texts).split())
+    assert " ".join(f"see {html} there".split()) in visible_text
 
 
 @pytest.mark.parametrize("template", ["{}", "text {}", "- {}", "> {}"])
@@ -184,13 +143,7 @@ PIECES = st.lists(
             *CLOSED,
             *"` `` ``` \\ > - text </details> </div> </b> </x> --> > \" ' <p> </p>".split(),
             *"</table> <td> <li> </ul> </title> </select> <a href=x> </a> ?> ]]>".split(),
-            "\n",
-            "\n\n",
-            "\n```\n",
-            "\n~~~\n",
-            "\n- ",
-            "\n> ",
-            "\n    ",
+            *["\n", "\n\n", "\n```\n", "\n~~~\n", "\n- ", "\n> ", "\n    "],
         ]
     ),
     max_size=7,

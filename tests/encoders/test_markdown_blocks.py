@@ -13,43 +13,11 @@ from toolcast.encoders.markdown import encode_block, encode_code_span, encode_in
 PIECES = st.lists(
     st.sampled_from(
         [
-            "text",
-            "",
-            "# x",
-            "===",
-            "---",
-            "-",
-            "```",
-            "~~~",
-            "```x`",
-            "    # x",
-            "<!--",
-            "-->",
-            "<script>",
-            "</script>",
-            "<?php",
-            "?>",
-            "<!DOCTYPE",
-            "<pre>",
-            "<![CDATA[",
-            "]]>",
-            "<div>",
-            "</div>",
-            "<b>",
-            "> # q",
-            "- item",
-            "  ```",
-            "   ~~~",
-            "    ```",
-            "1. x",
-            "- ```",
-            "> ```",
-            "- # x",
-            "> ## x",
-            "1) # x",
-            "> - # x",
-            "> ===",
-            "  text",
+            *"text === --- - ``` ~~~ ```x` <!-- --> <script> </script> <?php ?>".split(),
+            *"<!DOCTYPE <pre> <![CDATA[ ]]> <div> </div> <b>".split(),
+            *["", "# x", "    # x", "> # q", "- item", "  ```", "   ~~~", "    ```"],
+            *["1. x", "- ```", "> ```", "- # x", "> ## x", "1) # x", "> - # x"],
+            *["> ===", "  text"],
         ]
     ),
     max_size=8,
@@ -74,28 +42,10 @@ def test_markdown_block_encoder_closes_texts_before_the_next_heading(text: str) 
 LABELS = st.lists(
     st.sampled_from(
         [
-            "[other]: https://example.org",
-            "[other]:",
-            "[",
-            "other",
-            "other]: https://example.org",
-            "[other",
-            "]:",
-            "https://example.org",
-            "[x]: y",
-            "text",
-            "",
-            "- [other]: z",
-            "1. [other]: z",
-            "> [other]: z",
-            ">[other]: z",
-            "- a",
-            "  [other]: z",
-            "    [other]: z",
-            "\\",
-            "```",
-            "[other\\",
-            "<div>",
+            *"[ other [other ]: https://example.org text \\ ``` [other\\ <div>".split(),
+            *["", "[other]: https://example.org", "[other]:", "[x]: y", "- a"],
+            *["other]: https://example.org", "- [other]: z", "1. [other]: z"],
+            *["> [other]: z", ">[other]: z", "  [other]: z", "    [other]: z"],
             "- > [other]:",
         ]
     ),
@@ -108,22 +58,13 @@ LABELS = st.lists(
 @example("[other]: https://example.org 'a title'")
 @example("- a\n\n  - b\n\n    [other]: z")
 @example("[\nother\n]:\nz")
-def test_markdown_encoder_escapes_link_definitions_that_would_apply_to_other_tools(
-    text: str,
-) -> None:
+def test_markdown_encoder_escapes_link_definitions_for_other_tools(text: str) -> None:
+    parser = markdown_it.MarkdownIt("commonmark")
     document = f"### one\n\n{encode_block(text)}\n\n### two\n\nUse [other] first.\n"
-    assert (
-        markdown_it.MarkdownIt("commonmark")
-        .render(document)
-        .endswith("<h3>two</h3>\n<p>Use [other] first.</p>\n")
-    )
-    line = " ".join(text.split())
-    bullet = f"- {encode_inline(line)}\n\nUse [other] first.\n"
-    assert (
-        markdown_it.MarkdownIt("commonmark")
-        .render(bullet)
-        .endswith("<p>Use [other] first.</p>\n")
-    )
+    rendered = parser.render(document)
+    assert rendered.endswith("<h3>two</h3>\n<p>Use [other] first.</p>\n")
+    bullet = f"- {encode_inline(' '.join(text.split()))}\n\nUse [other] first.\n"
+    assert parser.render(bullet).endswith("<p>Use [other] first.</p>\n")
 
 
 @pytest.mark.parametrize(
@@ -136,7 +77,7 @@ def test_markdown_encoder_escapes_link_definitions_that_would_apply_to_other_too
         "```\n[other]: z\n```",
     ],
 )
-def test_markdown_block_encoder_leaves_brackets_without_link_definitions_unchanged(
+def test_markdown_encoder_leaves_brackets_without_definitions_unchanged(
     text: str,
 ) -> None:
     assert str(encode_block(text)) == text

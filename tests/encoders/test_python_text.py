@@ -66,9 +66,7 @@ JSON = st.recursive(
 @example("\"\"\"'''\\")
 @example("\r\n\t\f\v")
 @example("{{ 7 }} # noqa \\N{DASH} %s {0}")
-def test_encode_string_returns_a_python_literal_that_evaluates_to_the_text(
-    text: str,
-) -> None:
+def test_encode_string_returns_a_literal_that_evaluates_to_the_text(text: str) -> None:
     literal_ = encode_string(text)
     assert ast.literal_eval(literal_) == text
     assert len(literal_.splitlines()) == 1
@@ -76,47 +74,24 @@ def test_encode_string_returns_a_python_literal_that_evaluates_to_the_text(
 
 
 @given(JSON)
-def test_encode_literal_returns_python_that_evaluates_to_the_value_with_its_types(
-    value: Any,
-) -> None:
+def test_encode_literal_returns_python_that_evaluates_to_the_value(value: Any) -> None:
     evaluated = ast.literal_eval(f"({encode_literal(value)})")
     assert repr(evaluated) == repr(value)
 
 
-@given(JSON)
+@given(JSON, st.dictionaries(TEXTS, TEXTS, max_size=2), st.lists(TEXTS, max_size=5))
 @limit_examples(150)
-def test_black_does_not_change_an_encode_literal_python_assignment(
-    value: Any,
+def test_black_does_not_change_encode_literal_assignments_and_arguments(
+    value: Any, texts: dict[str, str], values: list[str]
 ) -> None:
-    source = f"VALUE = {encode_literal(value, 'VALUE = ')}\n"
-    assert black.format_str(source, mode=MODE) == source
-
-
-@given(JSON, JSON)
-@limit_examples(150)
-def test_black_does_not_change_a_python_call_with_encoded_arguments(
-    first: Any, second: Any
-) -> None:
-    source = f"TOOL = Tool(\n    a={encode_literal(first, '    a=', ',')},\n"
-    source += f"    b={encode_literal(second, '    b=', ',')},\n)\n"
-    assert black.format_str(source, mode=MODE) == source
-
-
-@given(TEXTS, TEXTS)
-@limit_examples(150)
-def test_black_does_not_change_an_encode_literal_python_dictionary(
-    key: str, value: str
-) -> None:
-    source = f"VALUE = {encode_literal({key: value, 'more': [value]}, 'VALUE = ')}\n"
-    assert black.format_str(source, mode=MODE) == source
-
-
-@given(st.lists(TEXTS, max_size=5))
-@limit_examples(150)
-def test_encode_literal_returns_an_equal_python_tuple_that_black_does_not_change(
-    values: list[str],
-) -> None:
-    source = f"VALUE = {encode_literal(tuple(values), 'VALUE = ')}\n"
+    rows = [
+        f"VALUE = {encode_literal(value, 'VALUE = ')}",
+        f"TEXTS = {encode_literal({**texts, 'more': values}, 'TEXTS = ')}",
+        f"TUPLE = {encode_literal(tuple(values), 'TUPLE = ')}",
+        f"TOOL = Tool(\n    a={encode_literal(value, '    a=', ',')},",
+        f"    b={encode_literal(texts, '    b=', ',')},\n)\n",
+    ]
+    source = "\n".join(rows)
     assert black.format_str(source, mode=MODE) == source
     assert ast.literal_eval(f"({encode_literal(tuple(values))})") == tuple(values)
 
@@ -135,10 +110,8 @@ TYPES = st.recursive(
 
 
 @given(st.dictionaries(NAMES, TYPES, max_size=5), st.booleans())
-@limit_examples(150)
-def test_black_does_not_change_encoded_python_type_annotations(
-    fields: Any, required: bool
-) -> None:
+@limit_examples(100)
+def test_black_does_not_change_encoded_annotations(fields: Any, required: bool) -> None:
     fields = {k: v for k, v in fields.items() if not keyword.iskeyword(k)}
     rows = [
         f"    {name}: {encode_annotation(type_, f'    {name}: ')}"
@@ -165,9 +138,7 @@ def test_black_does_not_change_encoded_python_type_annotations(
 
 
 @pytest.mark.parametrize("length", range(1, 90))
-def test_black_does_not_change_encoded_python_imports_calls_and_functions(
-    length: int,
-) -> None:
+def test_black_does_not_change_encoded_imports_calls_and_functions(length: int) -> None:
     name, margin = "a" * length, "        "
     line = encode_import(f"{name}.b", [name], indent=8)
     parameters = encode_parameters(
@@ -215,25 +186,19 @@ def test_python_encoders_join_identifiers_and_reject_invalid_ones() -> None:
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_build_literal_raises_value_error_for_a_non_finite_number(
-    number: float,
-) -> None:
+def test_build_literal_raises_value_error_for_an_infinite_number(number: float) -> None:
     with pytest.raises(ValueError, match="not a JSON number"):
         build_literal(number)
 
 
 @pytest.mark.parametrize("value", [b"x", {1}, object()])
-def test_build_literal_raises_type_error_for_a_value_outside_json(
-    value: object,
-) -> None:
+def test_build_literal_raises_type_error_for_a_non_json_value(value: object) -> None:
     with pytest.raises(TypeError, match="not a JSON value"):
         build_literal(value)
 
 
 @pytest.mark.parametrize("name", ["class", "a-b", "", "1a", "a b", "é", "x\n"])
-def test_encode_identifier_raises_value_error_for_an_invalid_python_identifier(
-    name: str,
-) -> None:
+def test_encode_identifier_raises_value_error_for_an_invalid_one(name: str) -> None:
     with pytest.raises(ValueError, match="not a Python identifier"):
         encode_identifier(name)
 

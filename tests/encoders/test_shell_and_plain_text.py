@@ -65,9 +65,7 @@ def test_encode_row_separates_encoded_cells_by_tabs(first: str, second: str) -> 
 @given(visible_texts.map(lambda text: text.strip()))
 @example("```\n## out\n```")
 @example("~~~\n````x\n")
-def test_markdown_code_block_has_a_longer_fence_than_those_in_its_text(
-    text: str,
-) -> None:
+def test_markdown_code_block_has_a_longer_fence_than_its_text(text: str) -> None:
     block = encode_code_block(text, "text")
     ticks = block.split("\n")[0].removesuffix("text")
     assert block == f"{ticks}text\n{text}\n{ticks}"
@@ -82,7 +80,7 @@ def test_markdown_code_block_with_a_line_break_in_its_language_raises() -> None:
 @pytest.mark.parametrize(
     "text", ["a\nb", "a\rb", "fmt: off", "type: ignore", "é", "`x`", "a\x0cb", "{x}"]
 )
-def test_comment_encoders_raise_for_line_breaks_pragmas_and_non_ascii_text(
+def test_comment_encoders_raise_for_breaks_pragmas_and_non_ascii_text(
     text: str,
 ) -> None:
     for encode in (encode_safe_text, encode_comment):

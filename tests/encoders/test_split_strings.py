@@ -31,9 +31,7 @@ TEXTS = st.one_of(st.text(max_size=20), WORDS.map(" ".join), WORDS.map("  ".join
 @given(TEXTS, st.integers(10, WIDTH))
 @example("a " * 60 + "\n", 40)
 @example("x" * 100 + "  y  \n\n z", 40)
-def test_split_python_string_literal_has_pieces_as_long_as_possible(
-    text: str, width: int
-) -> None:
+def test_split_literal_has_pieces_as_long_as_possible(text: str, width: int) -> None:
     pieces = _split_string(text, width)
     assert "".join(ast.literal_eval(piece) for piece in pieces) == text
     assert pieces == list(_split_greedily(text, width))

@@ -59,9 +59,7 @@ def run_agent(script: Iterator[AIMessage]) -> tuple[ScriptedModel, list[ToolMess
     return model, [m for m in result["messages"] if isinstance(m, ToolMessage)]
 
 
-def test_langchain_agent_stores_a_memory_and_finds_it_by_a_later_tool_call(
-    tmp_path: Path,
-) -> None:
+def test_langchain_agent_finds_a_memory_that_it_stored(tmp_path: Path) -> None:
     fact = "The user's sister Ana lives in Lisbon."
     create = {"action": "create", "memory": fact, "keywords": ["Ana", "Lisbon"]}
     search = {"action": "search", "keywords": ["Lisbon"]}
@@ -106,14 +104,10 @@ def test_langchain_agent_model_receives_exactly_the_spec_parameter_schemas() -> 
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        pytest.param(
-            {"action": "create"}, "`memory` is required", id="missing argument"
-        ),
-        pytest.param(
-            {"action": "get", "memory_id": "9"}, "no memory", id="handler error"
-        ),
-        pytest.param({"action": "burn"}, "must be one of", id="value outside enum"),
-        pytest.param({"action": "list", "limit": "5"}, "an integer", id="wrong type"),
+        ({"action": "create"}, "`memory` is required"),
+        ({"action": "get", "memory_id": "9"}, "no memory"),
+        ({"action": "burn"}, "must be one of"),
+        ({"action": "list", "limit": "5"}, "an integer"),
     ],
 )
 def test_failed_langchain_agent_tool_call_sends_its_error_to_the_model(
@@ -128,9 +122,7 @@ def test_failed_langchain_agent_tool_call_sends_its_error_to_the_model(
     assert model.requests[1]["messages"][-1].content == message.content
 
 
-def test_failed_langchain_agent_call_does_not_affect_a_valid_call_in_the_same_message() -> (
-    None
-):
+def test_failed_agent_call_does_not_affect_a_valid_call_of_the_message() -> None:
     valid = {"action": "create", "memory": "The user drinks tea."}
     script = [tool_calls(("memory", valid), ("memory", {})), AIMessage("done")]
 

@@ -191,9 +191,7 @@ def test_deep_copied_langchain_tool_has_its_own_args_schema(tmp_path: Path) -> N
     assert float(found.invoke({"a": 1, "b": 2})) == 3
 
 
-def test_langchain_tool_deep_copies_can_be_called_from_threads(
-    tmp_path: Path,
-) -> None:
+def test_langchain_tool_deep_copies_can_be_called_from_threads(tmp_path: Path) -> None:
     tool = _add(tmp_path)
     with ThreadPoolExecutor(16) as pool:
         results = pool.map(
@@ -202,8 +200,6 @@ def test_langchain_tool_deep_copies_can_be_called_from_threads(
         assert [float(result) for result in results] == list(range(60))
 
 
-def test_deep_copied_langchain_tools_object_shares_the_registry(
-    registry: Registry,
-) -> None:
+def test_deep_copied_langchain_tools_share_the_registry(registry: Registry) -> None:
     tools = copy.deepcopy(LangChainTools(registry))
     assert tools.get("count").registry is registry

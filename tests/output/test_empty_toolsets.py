@@ -20,9 +20,7 @@ STRICT = """
 
 
 @pytest.mark.slow
-def test_generated_code_for_a_toolset_without_tools_passes_mypy_strict(
-    tmp_path: Path,
-) -> None:
+def test_generated_code_without_tools_passes_mypy_strict(tmp_path: Path) -> None:
     write_toolset(tmp_path, "bare", {"toolset": "name: bare\ntitle: Bare\n"})
     # `--project` accepts the folder or the toolcast.yaml inside it.
     for project in (tmp_path, tmp_path / "toolcast.yaml"):

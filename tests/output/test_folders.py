@@ -23,7 +23,7 @@ def paths_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safe_folder, "_lock_user_file", contextlib.nullcontext)
 
 
-def test_folder_without_descriptors_follows_no_symlinks(
+def test_folder_without_descriptors_follows_no_link(
     tmp_path: Path, paths_only: None
 ) -> None:
     """Writes replace a link, and reads through it raise an error."""

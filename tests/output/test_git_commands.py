@@ -15,19 +15,14 @@ from .conftest import PART, read_outputs
 Run = Callable[..., Result]
 Git = Callable[..., str]
 
-# The state of the changes before the git command, and the command.
+# The state of the changes before the git command, and the command. `toolcast` reads only
+# the files and the index: each command changes them in another way.
 GIT_COMMANDS = {
     "stash": ("nothing", ["stash"]),
     "stash of what is staged": ("add", ["stash"]),
     "stash of all": ("nothing", ["stash", "--include-untracked"]),
     "checkout of files": ("nothing", ["checkout", "--quiet", "."]),
-    "restore": ("nothing", ["restore", "."]),
-    "restore of what is staged": ("add", ["restore", "--staged", "--worktree", "."]),
     "switch": ("commit", ["switch", "--quiet", "main"]),
-    "checkout of a branch": ("commit", ["checkout", "--quiet", "main"]),
-    "checkout of a commit": ("commit", ["checkout", "--quiet", "HEAD~1"]),
-    "hard reset": ("commit", ["reset", "--quiet", "--hard", "HEAD~1"]),
-    "hard reset of what is staged": ("add", ["reset", "--quiet", "--hard"]),
     "mixed reset": ("commit", ["reset", "--quiet", "HEAD~1"]),
     "soft reset": ("commit", ["reset", "--quiet", "--soft", "HEAD~1"]),
     "revert": ("commit", ["revert", "--no-edit", "HEAD"]),

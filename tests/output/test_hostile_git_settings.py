@@ -155,9 +155,7 @@ def test_reading_the_git_index_ignores_git_environment_variables(
     assert not trace.exists()
 
 
-def test_git_index_in_another_users_repository_is_read(
-    small: Any, git: Callable[..., str]
-) -> None:
+def test_git_index_of_another_user_is_read(small: Any, git: Callable[..., str]) -> None:
     """As in a container that runs as root on another user's checkout."""
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")

@@ -92,9 +92,7 @@ def test_check_reports_an_edited_output_separately_from_a_changed_spec(
     assert stale.startswith("specs/toy/greet.yaml: ") and TOOL not in stale
 
 
-def test_check_reports_30_changed_specs_in_a_folder_as_one_finding(
-    small: Any, run: Run
-) -> None:
+def test_check_reports_30_changed_specs_as_one_finding(small: Any, run: Run) -> None:
     for number in range(30):
         small.write(f"specs/toy/t{number}.yaml", f"name: t{number}\n{PART}")
     small.generate()
@@ -131,9 +129,7 @@ def test_check_reports_a_missing_output_folder_as_one_finding(
     assert run("check").exit_code == 0
 
 
-def test_check_reports_removed_spec_outputs_as_one_orphaned_finding(
-    small: Any, run: Run
-) -> None:
+def test_check_reports_removed_spec_outputs_as_one_orphan(small: Any, run: Run) -> None:
     (small.root / "specs/toy/part.yaml").unlink()
     orphans = [line for line in errors(run("check")) if "output/orphaned" in line]
     assert orphans == [
@@ -245,9 +241,8 @@ def test_check_writes_no_file_and_reads_no_cache(
         return real(path, flags, *rest, **more)
 
     monkeypatch.setattr(os, "open", record_open)
-    monkeypatch.setattr(
-        "toolcast.up_to_date._find_cache_folder", None
-    )  # `None` fails when it is called.
+    # `None` fails when it is called.
+    monkeypatch.setattr("toolcast.up_to_date._find_cache_folder", None)
     change(small)
     assert run("check").exit_code == 1
     assert set(opened) <= {os.devnull}

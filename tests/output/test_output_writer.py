@@ -127,9 +127,7 @@ def kill_at(step: int, action: Callable[[], object]) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-def test_output_writer_repairs_the_outputs_after_a_kill_at_any_step(
-    tmp_path: Path,
-) -> None:
+def test_output_writer_repairs_outputs_after_a_kill_at_any_step(tmp_path: Path) -> None:
     old, new = make_files(1), make_files(2)
     step = 0
     while True:
@@ -161,9 +159,7 @@ def test_output_writer_succeeds_after_a_killed_first_run(
 
 
 @pytest.mark.slow
-def test_output_writer_replaces_all_outputs_from_repeatedly_killed_runs(
-    project: Project,
-) -> None:
+def test_output_writer_replaces_outputs_from_killed_runs(project: Project) -> None:
     """Outputs of every killed run are recognized as generated."""
     chance = random.Random(7)
     project.run_successfully(make_files(0))
@@ -180,9 +176,7 @@ def test_output_writer_leaves_each_file_old_or_new_on_a_full_disk(
 ) -> None:
     old, new = make_files(1), make_files(2)
     project.run_successfully(old)
-    count, real = 0, getattr(os, name)
-
-    caller = threading.get_ident()
+    count, real, caller = 0, getattr(os, name), threading.get_ident()
 
     def raise_on_full_disk(*args: Any, **kwargs: Any) -> Any:
         nonlocal count
@@ -202,9 +196,8 @@ def test_output_writer_leaves_each_file_old_or_new_on_a_full_disk(
                 project.run(new)
             assert str(caught.value.filename).startswith(str(project.folder))
     whole = {value for files in (old, new) for value in files.values()}
-    assert (
-        set(read_files(project.folder).values()) <= whole
-    ), "or a temporary file is left"
+    # A temporary file would have another content.
+    assert set(read_files(project.folder).values()) <= whole
     project.run_successfully(new)
     assert read_files(project.folder) == new
 
@@ -223,9 +216,7 @@ def test_output_writer_does_not_write_unchanged_files(project: Project) -> None:
         assert (read_status(path) == status) == (path.name != "a.txt")
 
 
-def test_output_files_are_created_with_the_umask_and_keep_a_changed_mode(
-    project: Project,
-) -> None:
+def test_output_files_have_the_umask_or_keep_a_changed_mode(project: Project) -> None:
     before = os.umask(0o027)
     try:
         project.run_successfully(make_files(1))
@@ -248,9 +239,7 @@ def test_output_folders_without_outputs_are_removed(project: Project) -> None:
     assert not (project.folder / "v1").exists()
 
 
-def test_user_file_in_a_removed_output_folder_pycache_is_kept(
-    project: Project,
-) -> None:
+def test_user_file_in_a_removed_output_folder_pycache_is_kept(project: Project) -> None:
     project.run_successfully(make_files(1))
     mine = project.folder / "v1/__pycache__/notes.txt"
     mine.parent.mkdir()
@@ -282,9 +271,7 @@ def test_pipe_device_or_full_folder_at_an_output_path_is_refused_even_with_force
     assert set(project.folder.iterdir()) == {path}
 
 
-def test_pipe_in_the_output_folder_is_reported_as_a_foreign_file(
-    project: Project,
-) -> None:
+def test_pipe_in_the_output_folder_is_a_foreign_file(project: Project) -> None:
     project.run_successfully(make_files(1))
     os.mkfifo(project.folder / "pipe")
     [found] = project.run(make_files(1)).decision.foreign
@@ -297,9 +284,7 @@ def test_empty_folder_at_an_output_path_is_replaced(project: Project) -> None:
     assert read_files(project.folder) == make_files(1)
 
 
-def test_user_file_at_an_output_subfolder_path_is_refused(
-    project: Project,
-) -> None:
+def test_user_file_at_an_output_subfolder_path_is_refused(project: Project) -> None:
     """A generated file at this path is replaced."""
     project.folder.mkdir()
     (project.folder / "v1").write_text("mine")
@@ -311,9 +296,7 @@ def test_user_file_at_an_output_subfolder_path_is_refused(
     assert read_files(project.folder) == make_files(1)
 
 
-def test_user_file_at_the_output_folder_path_is_refused(
-    project: Project,
-) -> None:
+def test_user_file_at_the_output_folder_path_is_refused(project: Project) -> None:
     project.folder.write_text("mine")
     refused = project.run(make_files(1), force=True).decision.refused
     assert [found.location.file for found in refused] == ["out"]
@@ -378,9 +361,7 @@ def test_temporary_output_file_never_overwrites_an_existing_path(
     assert victim.read_text() == "mine"
 
 
-def test_output_writer_rejects_a_concurrent_run_on_the_same_folder(
-    project: Project,
-) -> None:
+def test_output_writer_rejects_a_concurrent_run_on_its_folder(project: Project) -> None:
     files = make_files(1)
 
     def second() -> None:
@@ -392,9 +373,7 @@ def test_output_writer_rejects_a_concurrent_run_on_the_same_folder(
     project.run_successfully(make_files(2))
 
 
-def test_output_writer_creates_nothing_in_the_project_but_the_output_folder(
-    project: Project,
-) -> None:
+def test_output_writer_creates_only_the_output_folder(project: Project) -> None:
     project.run_successfully(make_files(1))
     assert set(project.root.iterdir()) == {project.folder, project.digests_file}
 
@@ -409,9 +388,7 @@ def test_1_tib_user_file_in_the_output_folder_is_reported_without_reading_it(
     assert found.location.file == "out/large.bin"
 
 
-def test_300_level_user_file_tree_in_the_output_folder_is_reported(
-    project: Project,
-) -> None:
+def test_300_level_user_tree_in_the_output_folder_is_reported(project: Project) -> None:
     descriptor = os.open(project.root, os.O_RDONLY)
     project.folder.mkdir()
     for name in ["out", *["d"] * 300]:

@@ -31,6 +31,12 @@ def find_repeated_outcome(small: Any) -> RunOutcome | None:
     return up_to_date.find_outcome(str(small.root), build_run_key())
 
 
+def list_recorded_paths(small: Any) -> list[str]:
+    """Return the paths whose changes invalidate the stored outcome."""
+    text = up_to_date._read(str(small.root), "last-run")
+    return text.split("\0\0\n")[1].split("\0")
+
+
 @pytest.fixture
 def unchanged(small: Any) -> Any:
     """Return a project in which a run has nothing to do."""
@@ -163,9 +169,7 @@ def test_file_changed_close_to_the_stored_generate_outcome_is_as_new(
     assert up_to_date.is_as_new(changed, 10_000_000_000) is is_as_new
 
 
-def test_dangling_links_do_not_hide_changes_from_the_stored_generate_outcome(
-    small: Any,
-) -> None:
+def test_dangling_links_do_not_hide_changes_from_the_stored_outcome(small: Any) -> None:
     (small.root / "specs/toy/a").symlink_to("nowhere")
     (small.root / "handlers/a").symlink_to("nowhere")
     wait_for_file_clock()
@@ -175,9 +179,7 @@ def test_dangling_links_do_not_hide_changes_from_the_stored_generate_outcome(
     assert find_repeated_outcome(small) is None
 
 
-def test_stored_generate_outcome_is_not_used_after_a_link_target_change(
-    small: Any,
-) -> None:
+def test_stored_outcome_is_not_used_after_a_link_target_change(small: Any) -> None:
     module = small.root / "handlers/toy.py"
     module.rename(small.root / "toy.py")
     module.symlink_to(small.root / "toy.py")
@@ -225,9 +227,7 @@ def test_stored_generate_outcome_depends_on_arguments_folder_and_date(
 def test_stored_generate_outcome_depends_on_toolcast_and_installed_packages(
     unchanged: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    places = (
-        up_to_date._read(str(unchanged.root), "last-run").split("\0\0\n")[1].split("\0")
-    )
+    places = list_recorded_paths(unchanged)
     assert str(Path(toolcast.__file__).parent) in places
     assert any(place.endswith("/templates") for place in places)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
@@ -263,9 +263,7 @@ def test_damaged_stored_generate_outcome_file_is_ignored(
     assert generate(str(unchanged.root)).code == 0
 
 
-def test_copied_project_has_no_stored_generate_outcome(
-    unchanged: Any, tmp_path: Path
-) -> None:
+def test_copied_project_has_no_stored_outcome(unchanged: Any, tmp_path: Path) -> None:
     """An outcome is specific to a path, and stored outside of the project."""
     names = {path.name for path in unchanged.root.iterdir()}
     assert names == {"generated", "handlers", "specs", "toolcast.yaml"}
@@ -295,7 +293,7 @@ def test_links_and_pipes_in_the_user_cache_folder_are_not_read_or_written(
     assert find_repeated_outcome(unchanged) is None
 
 
-def test_user_cache_folder_is_readable_only_by_its_user(
+def test_cache_folder_is_readable_only_by_its_user(
     unchanged: Any, own_cache: Path
 ) -> None:
     modes = {
@@ -316,9 +314,7 @@ finally:
 """
 
 
-def test_repeating_a_stored_generate_outcome_imports_no_heavy_module(
-    small: Any,
-) -> None:
+def test_repeating_a_stored_outcome_imports_no_heavy_module(small: Any) -> None:
     for _ in range(2):
         wait_for_file_clock()
         done = subprocess.run(
@@ -356,9 +352,7 @@ print(json.dumps(opened))
     wait_for_file_clock()
     done = small.run("-c", program, str(small.root))
     assert done.returncode == 0, done.stderr
-    places = (
-        up_to_date._read(str(small.root), "last-run").split("\0\0\n")[1].split("\0")
-    )
+    places = list_recorded_paths(small)
     root = os.path.join(small.root, "")
     own = [path for path in json.loads(done.stdout) if path.startswith(root)]
     assert any(path.endswith("greet.yaml") for path in own)

@@ -51,9 +51,7 @@ def test_json_type_name_is_determined_for_a_python_value(value: Any, name: str) 
     assert not matches_types(value, [])
 
 
-def test_json_type_number_matches_integers_and_integer_matches_integral_floats() -> (
-    None
-):
+def test_type_number_matches_integers_and_integer_matches_integral_floats() -> None:
     assert matches_types(1, ["number"])
     assert matches_types(1.0, ["integer"])
     assert not matches_types(1.5, ["integer"])

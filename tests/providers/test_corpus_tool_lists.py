@@ -46,10 +46,21 @@ def _tool(definition: dict[str, Any]) -> Tool:
     )
 
 
-def render(provider: str, tools: list[Tool], *, is_strict: bool) -> ProviderTools:
-    strict = [tool.name for tool in tools] if is_strict else False
-    options = ListOptions(strict=strict, tool_search=True, programmatic=True)
-    return render_tools(provider_named(provider), tools, options)
+@cache
+def render_lists(provider: str, is_strict: bool) -> list[ProviderTools]:
+    """Return each server's list with all options."""
+    return [
+        render_tools(
+            provider_named(provider),
+            tools,
+            ListOptions(
+                strict=[tool.name for tool in tools] if is_strict else False,
+                tool_search=True,
+                programmatic=True,
+            ),
+        )
+        for tools in load_lists()
+    ]
 
 
 FORMS = [(name, False) for name in PROVIDERS] + [
@@ -59,11 +70,11 @@ FORMS = [(name, False) for name in PROVIDERS] + [
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_rendered_real_mcp_server_tool_lists_follow_provider_rules(
+def test_rendered_real_mcp_server_tool_lists_follow_rules_and_resolve_names(
     provider: str, is_strict: bool
 ) -> None:
     start = time.process_time()
-    lists = [render(provider, tools, is_strict=is_strict) for tools in load_lists()]
+    lists = render_lists(provider, is_strict)
     assert time.process_time() - start < MAX_CPU_S
     rendered = [tool for server in lists for tool in server.rendered]
     assert len(rendered) > 500
@@ -71,6 +82,9 @@ def test_rendered_real_mcp_server_tool_lists_follow_provider_rules(
     assert not [
         problem for server in lists for problem in find_problems(provider, server.tools)
     ]
+    for tools, server in zip(load_lists(), lists, strict=True):
+        calls = [server.call(form.name, "{}").name for form in server.rendered]
+        assert calls == [tool.name for tool in tools]
 
 
 @pytest.mark.slow
@@ -78,16 +92,5 @@ def test_rendered_real_mcp_server_tool_lists_follow_provider_rules(
 def test_rendered_real_mcp_server_tool_lists_match_provider_sdk_types(
     provider: str, is_strict: bool
 ) -> None:
-    for tools in load_lists():
-        validate(provider, render(provider, tools, is_strict=is_strict).tools)
-
-
-@pytest.mark.rows(3)
-@pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_rendered_real_mcp_server_tool_names_resolve_to_the_original_tools(
-    provider: str, is_strict: bool
-) -> None:
-    for tools in load_lists():
-        provider_tools = render(provider, tools, is_strict=is_strict)
-        for tool, rendered in zip(tools, provider_tools.rendered, strict=True):
-            assert provider_tools.call(rendered.name, "{}").name == tool.name
+    for server in render_lists(provider, is_strict):
+        validate(provider, server.tools)

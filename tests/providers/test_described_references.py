@@ -79,9 +79,7 @@ def test_ollama_nullable_anyof_parameter_gets_a_type_list_with_null(
 
 
 @pytest.mark.parametrize("pattern", ["^[[a-z]$", "[a&&b]", "[a||b]", "[a~~b]"])
-def test_rendering_pattern_keywords_causes_no_python_future_warnings(
-    pattern: str,
-) -> None:
+def test_rendering_pattern_keywords_causes_no_future_warnings(pattern: str) -> None:
     with warnings.catch_warnings(action="error"):
         rendered = render(
             ("openai-chat", False), parameter({"type": "string", "pattern": pattern})

@@ -134,18 +134,14 @@ def test_ref_chains_are_followed_up_to_50_references_inlined_and_52_otherwise() 
     assert not is_followed(ANY, 52)
 
 
-def test_oneof_through_50_references_is_exclusive_and_through_51_reported_as_a_loss() -> (
-    None
-):
+def test_oneof_through_50_references_is_exclusive_and_through_51_a_loss() -> None:
     for length, is_seen in ((49, True), (50, False)):
         either = {"oneOf": [{"const": "b"}, {"$ref": f"#/$defs/r{length}"}]}
         losses = _render(FEW, either, _make_reference_chain(length, {"const": "a"}))[2]
         assert (losses == []) is is_seen
 
 
-def test_provider_schema_with_over_2000_inlined_references_has_a_reported_loss() -> (
-    None
-):
+def test_provider_schema_with_over_2000_inlined_references_has_a_loss() -> None:
     for count, is_cut in ((2_000, False), (2_001, True)):
         properties = {f"p{number}": REF_1 for number in range(count)}
         whole = {"type": "object", "properties": properties, "$defs": DEFINITIONS}
@@ -193,9 +189,7 @@ def test_lost_keyword_inside_not_has_the_effect_other() -> None:
     ]
 
 
-def test_keywords_a_provider_rejects_are_described_in_text_up_to_a_maximum_length() -> (
-    None
-):
+def test_rejected_keywords_are_described_in_text_up_to_a_maximum_length() -> None:
     """A text has at most 400 characters, and a description at most 4,000."""
     assert describe_lost_keywords({"minimum": 1, "maxLength": 2}) == (
         "(minimum: 1, maxLength: 2)",

@@ -65,9 +65,7 @@ def _format_loss(loss: Loss) -> str:
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
-def test_schema_rendered_for_a_restricted_dialect_has_the_expected_losses(
-    number: int,
-) -> None:
+def test_schema_in_a_restricted_dialect_has_the_expected_losses(number: int) -> None:
     case = CASES[number]
     dialect = Dialect(**DIALECTS[case["dialect"]])
     schema = {**case["schema"]}

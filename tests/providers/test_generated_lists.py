@@ -25,9 +25,7 @@ DECLARED = {"openai-responses": ListOptions(strict=True, tool_search=True)}
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.stem)
-def test_committed_provider_report_lists_the_rendered_tool_losses(
-    report: Path,
-) -> None:
+def test_committed_provider_report_lists_the_rendered_tool_losses(report: Path) -> None:
     options = DECLARED.get(report.stem, ListOptions())
     listing = render_tools(provider_named(report.stem), REGISTRY.local_tools, options)
     lines = report.read_text("utf-8").splitlines()
@@ -46,11 +44,8 @@ async def test_get_provider_tools_arguments_override_the_toolset_list_options() 
     listing = await provider_lists.get_provider_tools(
         "openai-responses", "internal", names=names
     )
-    list_entries = [tool for tool in listing.tools if tool["type"] != "namespace"]
-    list_entries += [
-        tool for namespace in listing.tools for tool in namespace.get("tools", ())
-    ]
-    functions = [tool for tool in list_entries if tool["type"] == "function"]
+    entries = [entry for tool in listing.tools for entry in tool.get("tools", [tool])]
+    functions = [entry for entry in entries if entry["type"] == "function"]
     assert {tool["name"] for tool in functions} == set(names)
     assert all(tool["strict"] for tool in functions)
     loose = await provider_lists.get_provider_tools(
@@ -61,13 +56,9 @@ async def test_get_provider_tools_arguments_override_the_toolset_list_options() 
     ]
 
 
-async def test_null_from_a_model_for_an_optional_parameter_is_removed_from_the_call() -> (
-    None
-):
+async def test_null_for_an_optional_parameter_is_removed_from_the_call() -> None:
     listing = await provider_lists.get_provider_tools("openai-responses", "internal")
-    tool = next(
-        rendered for rendered in listing.rendered if rendered.tool.name == "stickynotes"
-    )
+    tool = next(form for form in listing.rendered if form.tool.name == "stickynotes")
     names = tool.parameters.schema["properties"]
     required = tool.tool.parameters.get("required", ())
     model_arguments = {name: "list" if name in required else None for name in names}
@@ -76,9 +67,7 @@ async def test_null_from_a_model_for_an_optional_parameter_is_removed_from_the_c
     assert REGISTRY.check_arguments(*call, client="internal") == []
 
 
-async def test_unknown_provider_and_model_arguments_that_are_no_json_object_raise_errors() -> (
-    None
-):
+async def test_unknown_provider_and_arguments_that_are_no_object_raise_errors() -> None:
     with pytest.raises(UnknownProviderError, match="there are `openai-chat`"):
         await provider_lists.get_provider_tools("openai", "internal")
     listing = await provider_lists.get_provider_tools("openai-chat", "internal")
@@ -95,27 +84,3 @@ def test_tool_named_like_a_built_in_anthropic_tool_gets_a_suffix_in_the_list() -
     (name,) = [rendered.name for rendered in listing.rendered]
     assert name.startswith("code_execution_")
     assert listing.call(name, {}).name == "code_execution"
-
-
-@pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-def test_strict_tools_count_against_anthropic_and_bedrock_list_limits(
-    name: str,
-) -> None:
-    provider, names = provider_named(name), [f"do_{n}" for n in range(21)]
-    schema = {"type": "object", "additionalProperties": False}
-    tools = [Tool(n, "", "", {"name": n, "inputSchema": schema}) for n in names]
-    listing = render_tools(provider, tools, ListOptions(strict=names))
-    exceeded = [
-        (budget.maximum, count)
-        for budget in provider.budgets
-        for count in budget.counts(listing.rendered).values()
-        if count > budget.maximum
-    ]
-    assert exceeded == [(20, 21), (6, 21)]
-
-
-def test_bedrock_tool_list_sets_strict_only_for_the_selected_tools() -> None:
-    schema = {"type": "object", "additionalProperties": False}
-    tools = [Tool(n, "", "", {"name": n, "inputSchema": schema}) for n in "ab"]
-    listing = render_tools(provider_named("bedrock"), tools, ListOptions(strict=["b"]))
-    assert [tool["toolSpec"].get("strict") for tool in listing.tools] == [None, True]

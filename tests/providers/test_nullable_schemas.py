@@ -51,7 +51,7 @@ _TARGETS: dict[str, Any] = {
         ({"allOf": [{}, {"type": "null"}]}, True),
     ],
 )
-def test_schema_is_nullable_only_if_every_keyword_allows_null(
+def test_schema_is_nullable_if_all_keywords_allow_null(
     schema: Any, expected: bool
 ) -> None:
     assert allows_null(schema, _TARGETS.__getitem__) is expected

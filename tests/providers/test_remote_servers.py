@@ -97,6 +97,7 @@ def test_generated_mcp_server_entries_contain_only_the_clients_tools() -> None:
     assert "tools" not in internal
     (server,) = LISTS.openai_mcp("kirishima", URL, "copilot")
     assert server["allowed_tools"] == [*copilot["configs"]]
+    assert "defer_loading" not in json.dumps([internal, copilot, server])
     with pytest.raises(UnknownClientError):
         LISTS.openai_mcp("kirishima", URL, "nobody")
 
@@ -139,9 +140,7 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider
         del sys.modules[name]
 
 
-def test_anthropic_mcp_toolset_has_the_lock_file_tool_definitions(
-    office: ProviderLists,
-) -> None:
+def test_anthropic_toolset_has_the_locked_definitions(office: ProviderLists) -> None:
     (toolset,) = office.locked_anthropic_toolset("mail", "staff")
     assert toolset == {
         "type": "mcp_toolset",
@@ -177,13 +176,6 @@ def test_mcp_server_entry_for_a_server_without_a_lock_file_raises_a_lookup_error
             lists.locked_anthropic_toolset(server, client)
     with pytest.raises(UnknownClientError):
         office.locked_openai_mcp("mail", URL, "nobody")
-
-
-def test_mcp_server_entries_have_no_pinned_or_deferred_tools_by_default() -> None:
-    (toolset,) = LISTS.anthropic_toolset("kirishima", "internal")
-    assert toolset["configs"] and "tools" not in toolset
-    (mcp,) = LISTS.openai_mcp("kirishima", URL, "internal")
-    assert "defer_loading" not in json.dumps([toolset, mcp])
 
 
 @pytest.mark.slow

@@ -91,9 +91,7 @@ def test_result_values_that_do_not_match_a_selectable_path_are_unchanged() -> No
         assert pick(fields, None, value) == value
 
 
-def test_listed_tool_has_the_field_selection_parameter_and_its_result_fields_are_optional() -> (
-    None
-):
+def test_listed_tool_has_the_selection_parameter_and_optional_result_fields() -> None:
     fields = {"parameter": "pick", "allowed": DEEP, "default": ["items.title"]}
     parameters = {"type": "object", "properties": {"q": {}}, "required": ["q"]}
     listed_parameters = build_listed_parameters(parameters, fields)

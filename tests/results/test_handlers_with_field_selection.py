@@ -90,9 +90,7 @@ def test_handler_receives_its_arguments_without_the_field_selection_parameter(
     assert RESULT == {"a": 1, "b": 2, "c": 3}
 
 
-def test_every_tool_action_accepts_the_result_field_selection_parameter(
-    registry: Any,
-) -> None:
+def test_every_tool_action_accepts_the_field_selection(registry: Any) -> None:
     actions = {"parameter": "kind", "values": {"x": {"accepts": ["fields"]}, "y": {}}}
     tools = registry("by_keywords", actions=actions)
     assert tools.call_tool_sync("t", {"kind": "x", "fields": []}).result == {"c": 3}

@@ -376,16 +376,13 @@ def test_mypy_names_the_mismatched_handler_and_parameter(mypy_output: str) -> No
     for name, expected in {
         k: v for errors in EXPECTED_ERRORS.values() for k, v in errors.items()
     }.items():
-        found = re.findall(
-            rf"^generated/toy/tools/{name}\.py:\d+: error: (.*)", mypy_output, re.M
-        )
-        assert bool(found) == bool(expected), (name, found)
-        assert all(re.search(rf'{name}(_result)?"', line) for line in found), (
-            name,
-            found,
-        )
+        pattern = rf"^generated/toy/tools/{name}\.py:\d+: error: (.*)"
+        found = re.findall(pattern, mypy_output, re.MULTILINE)
+        error = name, found
+        assert bool(found) == bool(expected), error
+        assert all(re.search(rf'{name}(_result)?"', line) for line in found), error
         for start in expected:
-            assert any(line.startswith(start) for line in found), (name, found)
+            assert any(line.startswith(start) for line in found), error
     others = re.findall(
         r"^(?!generated/toy/tools/|caller).*: error: .*", mypy_output, re.M
     )

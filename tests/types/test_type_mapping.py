@@ -322,13 +322,8 @@ def test_alternative_classes_are_named_by_their_distinguishing_property() -> Non
 
 
 def test_union_contains_each_type_once() -> None:
-    text, integer, number, literal_1, true_ = (
-        NamedType("str"),
-        NamedType("int"),
-        NamedType("float"),
-        Choice((1,)),
-        Choice((True,)),
-    )
+    text, integer, number = map(NamedType, ("str", "int", "float"))
+    literal_1, true_ = Choice((1,)), Choice((True,))
     assert literal_1 != true_
     assert literal_1 == Choice((1,))
     assert hash(literal_1) == hash(Choice((1,)))

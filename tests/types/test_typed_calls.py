@@ -76,7 +76,8 @@ def test_call_with_clients_requires_a_client(make_project: Callable[..., Any]) -
         {"add": ADD, "page": PAGE}, toolset=TARGETS + clients, handlers=HANDLERS
     )
     project.generate()
-    ended = project.run("-c", PROGRAM.replace("CLIENT", '"team", '))
+    program = PROGRAM.replace("CLIENT", '"team", ')
+    program += "asyncio.run(add.call('guest', one=1))\n"
+    ended = project.run("-c", program)
     assert ended.stdout.startswith(EXPECTED_OUTPUT), ended.stderr
-    ended = project.run("-c", PROGRAM.replace("CLIENT", '"guest", '))
     assert "ToolError: unknown tool `add`" in ended.stderr

@@ -19,6 +19,7 @@ _SCALARS: dict[str, st.SearchStrategy[Any]] = {
     "boolean": st.booleans(),
     "null": st.none(),
 }
+_ASCII = st.characters(max_codepoint=127)
 _ANYTHING = st.one_of(*_SCALARS.values(), st.just([1]), st.just({"a": "b"}))
 
 
@@ -61,7 +62,8 @@ def valid_values(schema: Any) -> st.SearchStrategy[Any]:
             return st.lists(items, min_size=min(part.get("minItems", 0), 9), max_size=9)
         if kind == "string":
             if "pattern" in part:
-                return st.from_regex(part["pattern"])
+                # Python's `\d` and `\w` match characters that JSON Schema's do not.
+                return st.from_regex(part["pattern"], alphabet=_ASCII)
             min_length = part.get("minLength", 0)
             return st.text(min_size=min_length, max_size=min_length + 8)
         if kind != "object":

@@ -302,7 +302,7 @@ def test_argument_without_a_field_in_the_arguments_type_is_rejected_as_not_a_par
 
 
 @pytest.mark.parametrize("class_", [Open, Table])
-def test_arguments_type_that_allows_extra_fields_receives_undeclared_arguments(
+def test_arguments_type_with_extra_fields_receives_undeclared_arguments(
     class_: Any,
 ) -> None:
     assert build_model(class_).build({"n": 1, "other": 2}).model_dump()["other"] == 2
@@ -318,7 +318,7 @@ def test_strict_pydantic_arguments_type_accepts_a_date_as_json_string_and_as_pyt
 
 
 @pytest.mark.parametrize("class_", [Level, Page[str]])
-def test_arguments_type_whose_type_differs_from_the_spec_raises_value_error(
+def test_arguments_type_that_differs_from_the_spec_raises_value_error(
     class_: Any,
 ) -> None:
     with pytest.raises(ValueError, match=r"does not match the spec: .* is of type"):

@@ -97,82 +97,55 @@ print(json.dumps([response.error or response.result for response in responses]))
 """
 
 
-@pytest.fixture
-def project(make_project: Callable[..., Any]) -> Any:
-    project_ = make_project(
+REJECTED: list[tuple[str, dict[str, Any], str]] = [
+    ("use", {"count": 0}, "`count`: Input should be greater than 0"),
+    ("use", {"due": "soon"}, "`due`: Input should be a valid date"),
+    ("use", {"color": "blue"}, "`color`: Input should be 'red'"),
+    ("use", {"order": {"due": None}}, "`order.item`: Field required"),
+    ("use", {"order": {"item": "secret"}}, "`order.item` matches the schema, but"),
+    ("own_blocks", {"count": 6}, "`count`: Input should be less than or equal"),
+]
+
+
+def test_values_pydantic_converts_arguments_by_the_handler_annotations(
+    make_project: Callable[..., Any],
+) -> None:
+    """An error names the rejected argument; the generated module checks no types."""
+    project = make_project(
         {name: SPEC.format(name) + schema for name, schema in TOOLS.items()},
         toolset="values: pydantic\ntargets: {registry: {}}\n",
         handlers=HANDLERS,
     )
-    project_.generate()
-    return project_
-
-
-def call(project: Any, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
-    """Return the error or the result of each call."""
-    ended = project.run("-c", PROGRAM, json.dumps(calls))
-    answers: list[Any] = json.loads(ended.stdout)
-    return answers
-
-
-def test_values_pydantic_converts_arguments_by_the_handler_annotations(
-    project: Any,
-) -> None:
+    project.generate()
     order = {"item": "tea", "due": "2026-03-01"}
     arguments = {"due": "2026-02-28", "color": "red", "count": 1, "order": order}
-    assert call(
-        project,
-        ("use", arguments),
-        ("use", {}),
-        ("own_blocks", {"count": 2}),
-        ("give_items", {"count": 2}),
-        ("give_later", {"count": 3}),
-        ("whole", {"count": 2}),
-        ("refuse", {}),
-        ("fail", {"count": 2}),
-        ("fail", {"count": 0}),
-    ) == [
-        {
-            "kinds": ["date", "Color", "int", "Order"],
-            "due": "2026-02-28",
-            "order": order,
-        },
-        {
-            "kinds": ["date", "Color", "int", "NoneType"],
-            "due": "2026-01-02",
-            "order": None,
-        },
-        {"count": 2},
-        [0, 1],
-        [0, 1, 2],
-        [["count", 2]],
-        "not today",
-        "no\nno",
-        "the tool failed",
+    kinds = ["date", "Color", "int"]
+    calls: list[tuple[str, dict[str, Any], Any]] = [
+        (
+            "use",
+            arguments,
+            {"kinds": [*kinds, "Order"], "due": "2026-02-28", "order": order},
+        ),
+        (
+            "use",
+            {},
+            {"kinds": [*kinds, "NoneType"], "due": "2026-01-02", "order": None},
+        ),
+        ("own_blocks", {"count": 2}, {"count": 2}),
+        ("give_items", {"count": 2}, [0, 1]),
+        ("give_later", {"count": 3}, [0, 1, 2]),
+        ("whole", {"count": 2}, [["count", 2]]),
+        ("refuse", {}, "not today"),
+        ("fail", {"count": 2}, "no\nno"),
+        ("fail", {"count": 0}, "the tool failed"),
     ]
-
-
-def test_values_pydantic_error_names_the_argument_that_the_handler_annotation_rejects(
-    project: Any,
-) -> None:
-    cases: list[tuple[str, dict[str, Any], str]] = [
-        ("use", {"count": 0}, "`count`: Input should be greater than 0"),
-        ("use", {"due": "soon"}, "`due`: Input should be a valid date"),
-        ("use", {"color": "blue"}, "`color`: Input should be 'red'"),
-        ("use", {"order": {"due": None}}, "`order.item`: Field required"),
-        ("use", {"order": {"item": "secret"}}, "`order.item` matches the schema, but"),
-        ("own_blocks", {"count": 6}, "`count`: Input should be less than or equal"),
-    ]
-    errors = call(project, *[(tool, arguments) for tool, arguments, _ in cases])
-    for error, (tool, _, problem) in zip(errors, cases, strict=True):
+    sent = json.dumps([call[:2] for call in [*calls, *REJECTED]])
+    answers = json.loads(project.run("-c", PROGRAM, sent).stdout)
+    assert answers[: len(calls)] == [expected for *_, expected in calls]
+    for error, (tool, _, problem) in zip(answers[len(calls) :], REJECTED, strict=True):
         start = f"the arguments of `{tool}` are not valid:\n- {problem}"
         assert error.startswith(start)
         assert "swordfish" not in error
-
-
-def test_values_pydantic_tool_generated_module_has_no_static_handler_type_check(
-    project: Any,
-) -> None:
     tools = project.root / "generated/toy/tools"
     assert json.loads((tools / "use.json").read_text("utf-8"))["values"] == "pydantic"
     assert "handlers.toy" not in (tools / "use.py").read_text("utf-8")

@@ -6,13 +6,11 @@ import time as clock
 import uuid
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
-from enum import Enum
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 
-from toolcast_runtime.core.calls.execution import NotJsonError, to_plain_json
+from toolcast_runtime.core.calls.execution import to_plain_json
 from toolcast_runtime.core.context import ArgumentConversionError
 from toolcast_runtime.values.python_values import ENCODINGS, BytesEncoder, PythonValues
 
@@ -83,65 +81,6 @@ def test_argument_that_is_no_string_or_has_no_convertible_format_is_passed_uncha
 ) -> None:
     found = convert(schema, value)
     assert (type(found), found) == (type(value), value)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("2024-02-29", date(2024, 2, 29)),
-        ("2026-11-22T14:30:00Z", datetime(2026, 11, 22, 14, 30, tzinfo=UTC)),
-        ("14:30:00Z", time(14, 30, tzinfo=UTC)),
-        ("P1DT2H3M4S", timedelta(1, 4, 0, 0, 3, 2)),
-        ("P14D", timedelta(weeks=2)),
-        ("PT1H0M5S", timedelta(seconds=3605)),
-        ("PT5S", timedelta(seconds=5)),
-        ("PT2M", timedelta(minutes=2)),
-        ("PT1H", timedelta(hours=1)),
-        ("PT1H2M", timedelta(minutes=62)),
-        ("P1DT5S", timedelta(1, 5)),
-        ("P0D", timedelta()),
-        (ID, uuid.UUID(ID)),
-        ("12.50", Decimal("12.50")),
-        ("100", Decimal("1E+2")),
-        ("AP/+", b"\x00\xff\xfe"),
-        ("AMg=", memoryview(b"\x00\x01\xc8")[::2]),
-        ("a", Enum("Letter", {"A": "a"}).A),  # type: ignore[attr-defined]
-        (None, Enum("Nothing", {"A": None}).A),  # type: ignore[attr-defined]
-        ("2024-02-29", Enum("Day", {"A": date(2024, 2, 29)}).A),  # type: ignore[attr-defined]
-        ({"at": ["2024-02-29"]}, {"at": (date(2024, 2, 29),)}),
-    ],
-)
-def test_python_dates_bytes_and_tuples_become_json_in_results_only_with_values_python(
-    text: Any, value: Any
-) -> None:
-    assert to_plain_json(value, has_python_values=True) == text
-    with pytest.raises(NotJsonError, match="it contains a Python "):
-        to_plain_json(value)
-
-
-@pytest.mark.parametrize(
-    ("value", "reason"),
-    [
-        (datetime(2026, 1, 1), "it contains a Python datetime without a time zone"),
-        (time(1), "it contains a Python time without a time zone"),
-        (timedelta(seconds=-1), "is negative"),
-        (timedelta(microseconds=1), "fractions of a second"),
-        (time(1, tzinfo=ZoneInfo("Europe/Berlin")), "time without a time zone"),
-        (
-            datetime(1800, 1, 1, tzinfo=ZoneInfo("Europe/Berlin")),
-            "datetime whose time zone offset has seconds",
-        ),
-        (Decimal("NaN"), "a Python Decimal beyond 100 digits"),
-        (Decimal("1E+100"), "a Python Decimal beyond 100 digits"),
-        ({1, 2}, "it contains a Python set"),
-        (object(), "it contains a Python object"),
-    ],
-)
-def test_python_result_value_without_a_json_format_raises_not_json_error(
-    value: Any, reason: str
-) -> None:
-    with pytest.raises(NotJsonError, match=reason):
-        to_plain_json([value], has_python_values=True)
 
 
 @pytest.mark.parametrize(
@@ -229,9 +168,7 @@ def test_string_that_python_cannot_convert_by_its_format_is_reported_with_its_js
     assert problem in message and message.startswith("`a[0]` must be ")
 
 
-def test_at_most_10_arguments_that_cannot_be_converted_to_python_values_are_reported() -> (
-    None
-):
+def test_at_most_10_arguments_that_cannot_be_converted_are_reported() -> None:
     with pytest.raises(ArgumentConversionError) as refused:
         convert({"items": {"format": "uuid"}}, ["no"] * 12)
     places = [problem.partition(" must be")[0] for problem in refused.value.problems]
@@ -257,7 +194,7 @@ def test_nested_anyof_conversion_ends_early_with_too_many_alternatives() -> None
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_bytes_encoded_by_each_content_encoding_are_decoded_to_the_same_bytes(
+def test_bytes_in_each_content_encoding_are_decoded_to_the_same_bytes(
     encoding: str,
 ) -> None:
     schema = {"contentEncoding": encoding}
@@ -268,20 +205,11 @@ def test_bytes_encoded_by_each_content_encoding_are_decoded_to_the_same_bytes(
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_invalid_text_for_each_content_encoding_is_rejected_in_bounded_time(
+def test_invalid_text_in_each_encoding_is_rejected_in_bounded_time(
     encoding: str,
 ) -> None:
-    for text in (
-        "=",
-        "=Z",
-        "é",
-        "\0",
-        "A===",
-        "AAAAAAAA====",
-        "=\r",
-        "=" * 10**6,
-        "A" * 10**6 + "=",
-    ):
+    texts = ["=", "=Z", "é", "\0", "A===", "AAAAAAAA====", "=\r", "=" * 10**6]
+    for text in [*texts, "A" * 10**6 + "="]:
         start = clock.process_time()
         with pytest.raises(
             ArgumentConversionError, match="1 arguments cannot be converted"

@@ -206,9 +206,7 @@ def make(tmp_path: Path, handlers: str) -> Make:
     return build
 
 
-def test_handler_with_values_python_receives_and_returns_dates_and_bytes(
-    make: Make,
-) -> None:
+def test_values_python_handler_receives_and_returns_dates_and_bytes(make: Make) -> None:
     """With `values: python`, strings are converted by their `format` or encoding."""
     registry = make("shown", NOTE, values="python")
     arguments = {"due": "2024-02-28", "tags": [ID], "picture": "AP8="}
@@ -235,9 +233,7 @@ def test_handler_without_values_python_receives_strings_and_may_not_return_a_dat
     )
 
 
-def test_arguments_and_results_that_values_python_cannot_convert_are_tool_errors(
-    make: Make,
-) -> None:
+def test_arguments_and_results_without_conversion_are_tool_errors(make: Make) -> None:
     registry = make("shown", NOTE, values="python")
     refused = registry.call_tool_sync("note", {"due": "0000-01-01", "picture": "%"})
     assert refused.error == (
@@ -253,7 +249,7 @@ def test_arguments_and_results_that_values_python_cannot_convert_are_tool_errors
 
 @pytest.mark.parametrize("class_", ["Line", "LineModel"])
 @pytest.mark.parametrize("values", ["json", "python"])
-def test_handler_receives_its_arguments_type_instance(
+def test_handler_receives_its_class_instance(
     make: Make, class_: str, values: str
 ) -> None:
     """Even if the handler's only parameter has the name of a tool parameter."""
@@ -269,9 +265,7 @@ def test_handler_receives_its_arguments_type_instance(
     assert refused.error is not None and "must be a date" in refused.error
 
 
-def test_arguments_type_can_be_a_typed_dict_or_a_model_with_field_aliases(
-    make: Make,
-) -> None:
+def test_arguments_type_can_be_a_typed_dict_or_a_model_with_aliases(make: Make) -> None:
     typed = make("of_dict", LINE, arguments_type="LineDict")
     sent = {"text": "a", "due": "2024-02-29"}
     assert typed.call_tool_sync("note", sent).result == "2024-02-29"

@@ -34,18 +34,14 @@ def test_number_in_an_iso_8601_duration_argument_has_at_most_12_digits() -> None
     assert _problems({"format": "duration"}, f"PT{'9' * 13}S") != []
 
 
-def test_conversion_compares_at_most_100000_argument_values_with_anyof_alternatives() -> (
-    None
-):
+def test_conversion_compares_at_most_100000_values_with_anyof_alternatives() -> None:
     """Each value counts once per alternative, and the whole value once more."""
     schema = {"anyOf": [{"items": DAY}, {"type": "array"}]}
     assert _problems(schema, [0] * 49_998) == []
     assert _problems(schema, [0] * 49_999) == ["`a` has too many alternatives"]
 
 
-def test_argument_that_violates_the_same_format_twice_in_allof_is_reported_once() -> (
-    None
-):
+def test_argument_that_violates_a_format_twice_in_allof_is_reported_once() -> None:
     schema = {"items": {"format": "uuid"}}
     assert len(_problems(schema, ["no"] * 10)) == 10
     twice = {"allOf": [{"format": "uuid"}, {"format": "uuid"}]}
@@ -54,9 +50,7 @@ def test_argument_that_violates_the_same_format_twice_in_allof_is_reported_once(
     ]
 
 
-def test_handler_class_anyof_is_compared_with_the_spec_only_below_50_alternatives() -> (
-    None
-):
+def test_handler_class_anyof_is_compared_only_below_50_alternatives() -> None:
     def count_mismatches(members: int) -> int:
         model = {"anyOf": [TEXT] * members}
         spec = {"type": "integer"}
@@ -78,9 +72,7 @@ def test_handler_class_and_spec_objects_are_compared_up_to_20_nesting_levels() -
     assert list_mismatches(21) == []
 
 
-def test_boolean_if_schema_selects_then_or_else_for_the_conversion_to_python_values() -> (
-    None
-):
+def test_boolean_if_schema_selects_then_or_else_for_the_conversion() -> None:
     def convert(condition: bool) -> Any:
         schema = {"if": condition, "then": DAY, "else": {"format": "uuid"}}
         values = PythonValues({"properties": {"a": schema}})
@@ -90,9 +82,7 @@ def test_boolean_if_schema_selects_then_or_else_for_the_conversion_to_python_val
     assert convert(False) == UUID(ID)
 
 
-def test_ref_into_an_unknown_schema_keyword_is_resolved_for_the_conversion_to_python_values() -> (
-    None
-):
+def test_ref_into_an_unknown_schema_keyword_is_resolved_for_the_conversion() -> None:
     either = {"anyOf": [DAY, {"type": "string", "format": "uuid"}]}
     schema = {"properties": {"a": {"$ref": "#/x-own/1/day%20of"}}}
     values = PythonValues({**schema, "x-own": [0, {"day of": either}]})
@@ -109,13 +99,9 @@ def test_base64_argument_with_base64url_characters_is_rejected_and_vice_versa() 
         assert _problems({"contentEncoding": "base64url"}, text) == []
 
 
-def test_class_and_spec_enums_are_not_compared_if_one_is_integer_and_one_is_number() -> (
-    None
-):
-    whole, any_number = {"type": "integer", "enum": [1]}, {
-        "type": "number",
-        "enum": [2],
-    }
+def test_enums_are_not_compared_if_one_is_integer_and_one_is_number() -> None:
+    whole = {"type": "integer", "enum": [1]}
+    any_number = {"type": "number", "enum": [2]}
     assert find_mismatches(whole, any_number, is_result=True, has_values=False) == []
     assert find_mismatches(any_number, whole, is_result=False, has_values=False) == []
     same = {"type": "integer", "enum": [2]}
@@ -156,9 +142,7 @@ def _build_and_list_problems(model: ArgumentsModel, arguments: Any) -> list[str]
     return list(refused.value.problems)
 
 
-def test_rejected_argument_name_is_shortened_to_160_characters_and_has_its_array_index() -> (
-    None
-):
+def test_rejected_argument_name_has_160_characters_and_its_array_index() -> None:
     schema = {"type": "object", "properties": {"a": TEXT}}
     model = ArgumentsModel(_Plain, schema, has_values=False)
     assert _build_and_list_problems(model, {"x" * 161: 1}) == [
@@ -187,9 +171,7 @@ def test_result_type_is_not_compared_with_a_missing_or_boolean_returns_schema() 
         ResultModel(_Plain, {"type": "string"}, has_values=False)
 
 
-def test_result_bytes_use_the_first_content_encoding_other_than_base64_in_their_subschemas() -> (
-    None
-):
+def test_result_bytes_use_the_first_content_encoding_other_than_base64() -> None:
     hexadecimal, plain = {"contentEncoding": "base16"}, {"contentEncoding": "base64"}
 
     def encode(schema: Any, value: Any) -> Any:
