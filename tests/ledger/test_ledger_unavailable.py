@@ -68,9 +68,7 @@ async def ledger(database: Database) -> AsyncIterator[there.PostgresqlLedger]:
 
 
 async def test_first_ledger_write_fails_immediately_if_database_is_unavailable(
-    database: Database,
-    ledger: there.PostgresqlLedger,
-    caplog: pytest.LogCaptureFixture,
+    database: Database, ledger: there.PostgresqlLedger, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The failure of a write in the background is logged."""
     database.back = 1.0

@@ -18,13 +18,7 @@ from mcp.shared.exceptions import MCPError
 from tests.conftest import Project
 from tests.http.serving import run_server
 from tests.mcp.projects import generate_project
-from tests.mcp.servers import (
-    ERAS,
-    MODERN,
-    HttpServer,
-    StdioServer,
-    stdio_server,
-)
+from tests.mcp.servers import ERAS, MODERN, HttpServer, StdioServer, stdio_server
 from tests.project_files import write_toolset
 
 INVALID = -32602

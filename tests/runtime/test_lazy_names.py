@@ -32,9 +32,7 @@ assert any(name.endswith({late!r}) for name in sys.modules)
 
 
 @pytest.mark.parametrize("package", LAZY_MODULES)
-def test_lazy_package_public_name_imports_its_module_on_first_use(
-    package: str,
-) -> None:
+def test_lazy_package_public_name_imports_its_module_on_first_use(package: str) -> None:
     program = PROGRAM.format(package=package, late=f".{LAZY_MODULES[package]}")
     subprocess.run([sys.executable, "-c", program], check=True)
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.forked import ForkServer
 from tests.repository import TOOLSETS, own_project
+from tests.safety.payloads import PAYLOADS, make_text_toolset
 from tests.safety.round_trip import assert_round_trip, encode_json
 from toolcast.parsing.characters import find_forbidden
 from toolcast.pipeline import generate
@@ -44,14 +45,9 @@ def test_repository_specs_equal_the_tools_imported_from_their_generated_packages
 
 
 def test_hostile_strings_in_specs_are_unchanged_in_the_imported_generated_package(
-    tmp_path: Path, hostile_toolsets: list[Any], programs: ForkServer
+    tmp_path: Path, programs: ForkServer
 ) -> None:
-    """One toolset has a tool for each string."""
-    specs: dict[str, Any] = {"toolset": hostile_toolsets[0]["toolset"]}
-    for number, toolset in enumerate(hostile_toolsets):
-        name = f"tool{number}"
-        specs[name] = {**toolset["tool"], "name": name, "cli": {"keyword": name}}
-    assert_round_trip(tmp_path, specs, programs)
+    assert_round_trip(tmp_path, make_text_toolset(*PAYLOADS), programs)
 
 
 texts = st.text(

@@ -94,9 +94,7 @@ def test_text_is_validated_by_its_format_keyword_in_each_json_schema_dialect(
 
 
 @pytest.mark.parametrize("name", ASSERTED_FORMATS)
-def test_format_problem_message_describes_the_format_with_an_example(
-    name: str,
-) -> None:
+def test_format_problem_message_describes_the_format_with_an_example(name: str) -> None:
     schema = {"properties": {"a": {"items": {"type": "string", "format": name}}}}
     example = ASSERTED_FORMATS[name].example
     assert not list_problems(schema, {"a": [example]})

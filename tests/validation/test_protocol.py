@@ -73,9 +73,7 @@ def test_mcp_content_block_check_lists_each_problem_with_its_block(
 @pytest.mark.parametrize(
     "name", ["012", "12", "0", "00", "+1", "+01", "+", "a/b", "~1", "\u0661"]
 )
-def test_mcp_tool_check_reports_a_boolean_schema_propertys_path(
-    name: str,
-) -> None:
+def test_mcp_tool_check_reports_a_boolean_schema_propertys_path(name: str) -> None:
     """A name of digits stays a string in the path."""
     schema = {"type": "object", "properties": {name: False, "x": {}}}
     definition = {"name": "con", "inputSchema": schema}
