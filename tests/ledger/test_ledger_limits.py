@@ -247,18 +247,9 @@ def test_ledger_retention_does_not_create_a_ledger_file(tmp_path: Path) -> None:
     assert not settings.get_file().exists()
 
 
-@pytest.mark.parametrize(
-    ("keep", "time"),
-    [
-        ("1h", timedelta(hours=1)),
-        ("36h", timedelta(hours=36)),
-        ("7d", timedelta(days=7)),
-    ],
-)
-def test_ledger_retention_time_is_parsed_in_hours_and_days(
-    keep: str, time: timedelta
-) -> None:
-    assert tables._parse_duration(keep) == time
+def test_ledger_retention_time_is_parsed_in_hours_and_days() -> None:
+    assert tables._parse_duration("36h") == timedelta(hours=36)
+    assert tables._parse_duration("7d") == timedelta(days=7)
 
 
 def test_ledger_retention_pauses_between_full_batches(
@@ -271,19 +262,13 @@ def test_ledger_retention_pauses_between_full_batches(
         parameters.append(values)
         return left.pop(0)
 
-    class Ended:
-        def __init__(self) -> None:
-            self.waited: list[float] = []
-
-        def wait(self, seconds: float) -> bool:
-            self.waited.append(seconds)
-            return False
-
-    ended: Any = Ended()
+    waited: list[float] = []
+    # The event's `wait` returns None, so its end is not requested.
+    ended: Any = SimpleNamespace(wait=waited.append)
     monkeypatch.setattr(tables, "_delete_rows", delete_rows)
     settings = LedgerSettings("toys", "NO_LEDGER", "x", keep="1h")
     assert tables.remove_old(settings, ended, NOW) == 1_999
-    assert ended.waited == [0.1, 0.1, 0.1]
+    assert waited == [0.1, 0.1, 0.1]
     hour, month = "2026-11-23T11:00:00.000000+00:00", "2026-10-24T12:00:00.000000+00:00"
     assert parameters == [["toys", hour]] * 3 + [["toys", hour, month]] * 2
 
@@ -308,11 +293,11 @@ class Chunks(httpx.SyncByteStream):
 @pytest.mark.parametrize(
     ("status", "found"),
     [
-        *((number, number) for number in (400, 409, 413, 415, 422)),
-        *((number, None) for number in (200, 204, 299)),
+        *((status, status) for status in (400, 409, 413, 415, 422)),
+        *((status, None) for status in (200, 299)),
         *(
-            (number, "raised")
-            for number in (301, 401, 404, 408, 412, 414, 421, 429, 500)
+            (status, "raised")
+            for status in (300, 401, 404, 408, 412, 414, 421, 429, 500)
         ),
     ],
 )
@@ -339,10 +324,8 @@ def test_http_status_decides_whether_the_sink_removes_keeps_or_retries_a_record(
 def test_http_sink_reads_a_response_up_to_64_kibibytes(sink: HttpSink) -> None:
     chunks = Chunks(100)
 
-    def answer(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, stream=chunks)
-
-    with httpx.Client(transport=httpx.MockTransport(answer)) as client:
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=chunks))
+    with httpx.Client(transport=transport) as client:
         assert sink._post_row(client, {"id": "7"}) is None
     assert chunks.read == 3
 
@@ -361,9 +344,6 @@ def test_http_sink_claims_a_record_for_four_request_timeouts(
 
     monkeypatch.setattr(http_sink, "datetime", Now)
 
-    def format_start(minutes: float) -> str:
-        return (NOW - timedelta(minutes=minutes)).isoformat(timespec="microseconds")
-
     with closing(open_connection(sink._outbox)) as outbox:
         outbox.execute(http_sink._CLAIMS)
         for id_, minutes, outcome in (
@@ -371,9 +351,10 @@ def test_http_sink_claims_a_record_for_four_request_timeouts(
             ("b", 60.1, "started"),
             ("c", 0, "ok"),
         ):
-            row = replace(
-                RECORD, id=id_, started=format_start(minutes), outcome=outcome
+            start = (NOW - timedelta(minutes=minutes)).isoformat(
+                timespec="microseconds"
             )
+            row = replace(RECORD, id=id_, started=start, outcome=outcome)
             outbox.execute(records.WRITTEN, records.get_column_values(row))
 
         def claim_id() -> Any:
