@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import toolcast_runtime
 from toolcast_runtime import RUNTIME_LEVEL, require_level
 from toolcast_runtime.core import runtime_level
 
@@ -40,11 +39,8 @@ def list_runtime_uses(module: ast.Module) -> Iterator[str]:
                 yield from (f"{names[name]}({keyword.arg}=)" for keyword in keywords)
 
 
-def test_require_level_accepts_generated_code_at_the_installed_runtime_level() -> None:
-    require_level(RUNTIME_LEVEL, "generated.notes")
-
-
 def test_require_level_refuses_code_generated_for_a_newer_runtime_level() -> None:
+    require_level(RUNTIME_LEVEL, "generated.notes")
     with pytest.raises(ImportError) as error:
         require_level(2, "generated.notes")
     assert str(error.value) == (
@@ -73,10 +69,8 @@ def test_importing_toolcast_runtime_loads_no_submodule_besides_its_lazy_names() 
     )
     command = [sys.executable, "-c", code]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert (
-        output.strip()
-        == "['toolcast_runtime', 'toolcast_runtime.core', 'toolcast_runtime.core.lazy_names']"
-    )
+    core = "toolcast_runtime.core"
+    assert output == f"['toolcast_runtime', '{core}', '{core}.lazy_names']\n"
 
 
 def test_runtime_names_that_handlers_use_are_exported_by_toolcast_runtime() -> None:
@@ -86,11 +80,6 @@ def test_runtime_names_that_handlers_use_are_exported_by_toolcast_runtime() -> N
     assert CallContext("note").client is None
     with pytest.raises(LookupError):
         current_call()
-
-
-def test_unknown_name_in_toolcast_runtime_raises_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
-        toolcast_runtime.Nothing  # noqa: B018
 
 
 def test_runtime_names_used_by_generated_code_equal_the_list_for_the_runtime_level(

@@ -76,21 +76,23 @@ def test_every_asserted_json_schema_format_has_test_examples() -> None:
     assert VALID.keys() == INVALID.keys() == ASSERTED_FORMATS.keys()
 
 
-@pytest.mark.parametrize("dialect", ["2020-12", "draft-07", "draft-04"])
+DIALECTS = (
+    "https://json-schema.org/draft/2020-12/schema",
+    "http://json-schema.org/draft-07/schema#",
+    "http://json-schema.org/draft-04/schema#",
+)
+
+
 @pytest.mark.parametrize(("name", "text", "is_valid"), CASES)
 def test_text_is_validated_by_its_format_keyword_in_each_json_schema_dialect(
-    name: str, text: str, is_valid: bool, dialect: str
+    name: str, text: str, is_valid: bool
 ) -> None:
     """Older dialects define fewer formats; their assertions are identical."""
-    address = {
-        "2020-12": "https://json-schema.org/draft/2020-12/schema",
-        "draft-07": "http://json-schema.org/draft-07/schema#",
-        "draft-04": "http://json-schema.org/draft-04/schema#",
-    }[dialect]
-    schema = {"$schema": address, "format": name}
-    assert (not list_problems(schema, text)) == is_valid
-    assert not list_problems(schema, text, asserts=False)
-    assert not list_problems(schema, 3) and not list_problems(schema, None)
+    for dialect in DIALECTS:
+        schema = {"$schema": dialect, "format": name}
+        assert (not list_problems(schema, text)) == is_valid, dialect
+        assert not list_problems(schema, text, asserts=False)
+        assert not list_problems(schema, 3) and not list_problems(schema, None)
 
 
 @pytest.mark.parametrize("name", ASSERTED_FORMATS)
@@ -147,7 +149,6 @@ GROUPS = "".join(f"(?<a{number}>)" for number in range(40_000))
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("name", ASSERTED_FORMATS)
 @pytest.mark.parametrize(
     "text",
     [
@@ -163,11 +164,12 @@ GROUPS = "".join(f"(?<a{number}>)" for number in range(40_000))
     ids=["groups", "brackets", "at", "host", "fraction", "digits", "colons", "many"],
 )
 def test_hostile_text_is_checked_for_each_format_keyword_in_bounded_time(
-    name: str, text: Any
+    text: Any,
 ) -> None:
-    schema = {"format": name, "items": {"format": name}}
-    checker = Checker(schema, asserts_formats=True)
-    start = time.process_time()
-    found = checker.problems(text)
-    assert time.process_time() - start < 0.5
-    assert all(len(problem) <= 600 for problem in found)
+    for name in ASSERTED_FORMATS:
+        schema = {"format": name, "items": {"format": name}}
+        checker = Checker(schema, asserts_formats=True)
+        start = time.process_time()
+        found = checker.problems(text)
+        assert time.process_time() - start < 0.5, name
+        assert all(len(problem) <= 600 for problem in found)

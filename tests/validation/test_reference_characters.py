@@ -16,25 +16,12 @@ from toolcast_runtime.core.validation.checker import Checker
 from toolcast_runtime.core.validation.compiled import PartValidators, build_validator
 from toolcast_runtime.core.validation.references import encode_references
 
+DRAFT_04 = "http://json-schema.org/draft-04/schema#"
 LISTS = sorted((ROOT / "tests/corpus/mcp").glob("*.json"))
 NAMES = (
-    "Page<User>",
-    "Box[int]",
-    "a b",
-    "Größe",
-    "ページ",
-    "🙂",
-    "100%",
-    "a\\b",
-    "{x}|y^`",
-    'quoted"name',
-    "#1",
-    "Map<str,List[Ünïcode | None]>",
+    *("Page<User>", "Box[int]", "a b", "Größe", "🙂", "100%", "a\\b", "{x}|y^`", "#1"),
+    *('quoted"name', "Map<str,List[Ünïcode | None]>"),
 )
-
-
-def escape_pointer_step(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 @pytest.mark.parametrize("name", [*NAMES, "a~b/c", "a%41"])
@@ -43,9 +30,8 @@ def escape_pointer_step(name: str) -> str:
 def test_refs_to_definitions_with_characters_that_uris_forbid_resolve(
     name: str, keyword: str, is_encoded: bool
 ) -> None:
-    step = escape_pointer_step(name.replace("%4", "%254"))
-    if is_encoded:
-        step = quote(escape_pointer_step(name))
+    step = name.replace("~", "~0").replace("/", "~1")
+    step = quote(step) if is_encoded else step.replace("%4", "%254")
     schema = {
         "properties": {"p": {keyword: f"#/$defs/{step}"}},
         "$defs": {name: {"type": "integer"}},
@@ -63,10 +49,7 @@ def test_refs_to_definitions_with_characters_that_uris_forbid_resolve(
     [
         {"$ref": "#/x y/z", "x y": {"z": {"items": {"$ref": "#/x y/w"}, "w": {}}}},
         {"allOf": [{"not": {"$ref": "#/$defs/a b"}}], "$defs": {"a b": False}},
-        {
-            "$schema": "http://json-schema.org/draft-04/schema#",
-            "$ref": "#/definitions/é",
-        },
+        {"$schema": DRAFT_04, "$ref": "#/definitions/é"},
     ],
 )
 def test_schema_with_unencoded_refs_compiles_and_is_not_changed(

@@ -10,11 +10,7 @@ import pytest
 
 from toolcast_runtime.core.validation.bounds import CostEstimate
 from toolcast_runtime.core.validation.checker import Checker
-from toolcast_runtime.core.validation.limits import (
-    MAX_DIGITS,
-    estimate_pattern_cost,
-    measure_value,
-)
+from toolcast_runtime.core.validation.limits import MAX_DIGITS, measure_value
 
 # Validation takes at most 50 ms on a quiet machine; without the limits, each case takes
 # a second or more.
@@ -114,6 +110,19 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
 }
 
 
+# The limit that the message for a rejected value names.
+LIMITS = {
+    "large integers that differ": "`uniqueItems`",
+    "an enum of objects": "200,000 values",
+    "a mixed enum": "`enum`",
+    "long numbers": f"{MAX_DIGITS} digits",
+    "exact division": "`multipleOf`",
+    "many alternatives": "`pattern`",
+    "what is not evaluated": "`unevaluatedItems`",
+    "names and many patterns": "`patternProperties`",
+}
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_value_is_validated_or_rejected_in_bounded_time(case: str) -> None:
@@ -123,29 +132,10 @@ def test_hostile_value_is_validated_or_rejected_in_bounded_time(case: str) -> No
     problems = checker.problems(value)
     assert time.process_time() - start < MAX_CPU_S
     assert all(len(problem) <= 600 for problem in problems)
-
-
-@pytest.mark.parametrize(
-    ("case", "limit"),
-    [
-        ("large integers that differ", "`uniqueItems`"),
-        ("an enum of objects", "200,000 values"),
-        ("a mixed enum", "`enum`"),
-        ("long numbers", f"{MAX_DIGITS} digits"),
-        ("exact division", "`multipleOf`"),
-        ("many alternatives", "`pattern`"),
-        ("what is not evaluated", "`unevaluatedItems`"),
-        ("names and many patterns", "`patternProperties`"),
-        ("what is not evaluated", "`unevaluatedItems`"),
-    ],
-)
-def test_validation_message_for_a_value_above_a_limit_names_the_limit(
-    case: str, limit: str
-) -> None:
-    schema, value = HOSTILE[case]
-    (problem,) = Checker(schema).problems(value)
-    assert problem.startswith("the value is not accepted: it ")
-    assert limit in problem
+    if case in LIMITS:
+        (problem,) = problems
+        assert problem.startswith("the value is not accepted: it ")
+        assert LIMITS[case] in problem
 
 
 ROW = {
@@ -176,15 +166,6 @@ HONEST: dict[str, tuple[dict[str, Any], Any]] = {
     "an image": (
         {"pattern": "^data:image/(png|jpeg);base64,[A-Za-z0-9+/=]+$"},
         "data:image/png;base64," + "A" * 1_000_000,
-    ),
-    "a short path beside a long text": (
-        {
-            "properties": {
-                "path": {"pattern": r"(?!/)\w+(?<!\.)$"},
-                "a": {"type": "string"},
-            }
-        },
-        {"path": "notes/today", "a": LONG},
     ),
     "a large number among many beside a long text": (
         {
@@ -249,30 +230,3 @@ def test_validation_cost_estimate_takes_bounded_time() -> None:
     start = time.process_time()
     assert work.find_excess(many, measure_value(many)) is not None
     assert time.process_time() - start < max(10 * first, MAX_CPU_S)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "is_linear"),
-    [
-        ("^[a-z]+$", True),
-        (r"^(?=.*\d)(?!.* ).{8,64}$", True),
-        (r"^\d{4}-\d{2}-\d{2}$", True),
-        (r"(a)\1", False),
-        (r"^(?:(?=x)a)*$", False),
-        ("(?=a)b", False),
-        ("a++b", False),
-        ("(?>a)", False),
-    ],
-)
-def test_regular_expression_that_needs_backtracking_is_not_linear(
-    pattern: str, is_linear: bool
-) -> None:
-    """Examples are backreferences, possessive quantifiers and atomic groups."""
-    assert (estimate_pattern_cost(pattern).squared == 0) == is_linear
-
-
-def test_regular_expression_cost_counts_only_simultaneously_active_states() -> None:
-    assert estimate_pattern_cost("^[a-z]{1,255}$").per_character == 3
-    assert estimate_pattern_cost("[01]*1[01]{200}").per_character > 4_000
-    assert estimate_pattern_cost("^[01]*1[01]{200}").per_character > 4_000
-    assert estimate_pattern_cost("^" + "a" * 100 + "[0-9]+$").per_character == 3
