@@ -45,10 +45,8 @@ def test_generated_cli_prints_tool_result_text_and_links_and_names_binary_conten
         "[new logo.bin, application/octet-stream, 2 bytes]",
         "Policy: shop://policies/returns",
     ]
-    assert (
-        result.stderr
-        == "help: `--output FILE` before the command writes this content\n"
-    )
+    help_line = "help: `--output FILE` before the command writes this content\n"
+    assert result.stderr == help_line
 
 
 @pytest.mark.parametrize(

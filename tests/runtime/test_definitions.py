@@ -113,9 +113,8 @@ def test_registry_refuses_generated_tool_files_that_were_changed_by_hand(
     change(package)
     text = read_error(package)
     assert message in text
-    assert text.startswith(
-        f"{package.name}.tools cannot be loaded; run `toolcast generate`"
-    )
+    start = f"{package.name}.tools cannot be loaded; run `toolcast generate`"
+    assert text.startswith(start)
 
 
 def test_definition_error_lists_five_problems_and_counts_the_rest(
@@ -163,11 +162,8 @@ def test_renamed_from_name_resolves_to_the_tool_unless_another_tool_has_it(
         tmp_path, definition("note", renamed_from=["memo", "card"]), definition("card")
     )
     registry = Registry(package.load())
-    assert [registry.resolve(n) for n in ("memo", "card", "nothing")] == [
-        "note",
-        "card",
-        "nothing",
-    ]
+    names = [registry.resolve(name) for name in ("memo", "card", "nothing")]
+    assert names == ["note", "card", "nothing"]
 
 
 DEFINITION_TEXT = """\

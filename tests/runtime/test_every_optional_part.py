@@ -143,6 +143,7 @@ def test_stdio_mcp_server_imports_no_optional_runtime_part_that_its_tools_do_not
     assert not any(answer["result"].get("isError") for answer in answers), answers
     modules = process.stderr.splitlines()[-1].split()
     assert f"{RUNTIME}.core.registry" in modules
+    assert f"{RUNTIME}.mcp.resources_and_prompts" not in modules
     paths = [name.removeprefix(f"{RUNTIME}.").split(".") for name in modules]
     assert not {".".join(path) for path in paths if path[0] in PARTS}
     assert len(modules) <= MAX_MODULES, sorted(modules)

@@ -115,9 +115,8 @@ def test_handler_module_outside_the_handlers_package_is_refused_without_import(
     package: str | None,
 ) -> None:
     """The error is the refusal, although the module does not exist."""
-    reason = (
-        f"outside of `{package}`" if package else "no package of handlers is declared"
-    )
+    undeclared = "no package of handlers is declared"
+    reason = f"outside of `{package}`" if package else undeclared
     with pytest.raises(ImportError, match=f"is refused: .*{reason}"):
         load_function("absent_module:own", package)
 

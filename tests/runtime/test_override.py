@@ -59,10 +59,8 @@ def test_access_override_file_replaces_allow_and_adds_deny_for_its_clients(
     }
     registry = load_registry(write_file(tmp_path, value))
     assert registry.names("copilot") == ("get_personality", "github_issue")
-    assert {*registry.list_names_in("registry")} - {*registry.names("internal")} == {
-        "smarthome",
-        "memory",
-    }
+    missing = {*registry.list_names_in("registry")} - {*registry.names("internal")}
+    assert missing == {"smarthome", "memory"}
     assert registry.names("external") == ("memory",)
 
 

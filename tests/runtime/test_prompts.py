@@ -12,12 +12,7 @@ from toolcast_runtime import Client, OverrideFile, Registry, UnknownClientError
 from toolcast_runtime.prompts import CliBlock, Prompts, Section
 
 SECTIONS = (
-    Section(
-        "text",
-        before="## Texts\n\nAbout texts.\n\n",
-        after="\nBe brief.\n",
-        label="**Text**\n",
-    ),
+    Section("text", "## Texts\n\nAbout texts.\n\n", "\nBe brief.\n", "**Text**\n"),
     Section("empty", before="## Nothing here\n\n"),
     Section("tools", before="## Tools\n\n", label="**Tools**\n"),
 )
@@ -123,12 +118,7 @@ def test_generated_prompt_files_have_every_section_with_all_tools(
 ) -> None:
     """Only the CLI file is for the block's own client."""
     files = prompts.files()
-    assert list(files) == [
-        "preamble.md",
-        "section_text.md",
-        "section_tools.md",
-        "cli.md",
-    ]
+    assert [*files] == "preamble.md section_text.md section_tools.md cli.md".split()
     assert files["section_text.md"] == prompts.section("text", "writer")
     assert files["preamble.md"] == prompts.preamble("writer")
     assert files["cli.md"] == prompts.cli_block("reader")
@@ -141,9 +131,8 @@ def test_prompt_docs_for_an_unknown_client_or_section_raise_an_error(
         for client in (None, "unknown"):
             with pytest.raises(UnknownClientError):
                 render(client)
-    with pytest.raises(
-        KeyError, match="unknown section `unheard of`; help: use one of `text`"
-    ):
+    message = "unknown section `unheard of`; help: use one of `text`"
+    with pytest.raises(KeyError, match=message):
         prompts.section("unheard of", "writer")
 
 

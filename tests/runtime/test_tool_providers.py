@@ -25,9 +25,7 @@ from toolcast_runtime.core.definitions.tool import Tool, ToolFilter
 
 def make_tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:
     definition = {"name": name, "inputSchema": {"type": "object"}}
-    return Tool(
-        name, f"The tool {name}.", "", definition, timeout=timeout, always=always
-    )
+    return Tool(name, f"A {name}.", "", definition, timeout=timeout, always=always)
 
 
 class RecordingProvider:
@@ -109,10 +107,8 @@ def test_registry_lists_local_tools_before_the_remote_tools_from_each_provider(
     make_registry: Make,
 ) -> None:
     """Names of a previous provider are not listed again; denied tools are omitted."""
-    first, second = RecordingProvider(
-        make_tool("calendar"), make_tool("email")
-    ), RecordingProvider(make_tool("email"))
-    registry = make_registry(first, second)
+    first = RecordingProvider(make_tool("calendar"), make_tool("email"))
+    registry = make_registry(first, RecordingProvider(make_tool("email")))
     names = get_names(registry.get_mcp_tools_sync("internal"))
     assert names == ["memory", "smarthome", "calendar", "email"]
     assert get_names(registry.get_mcp_tools_sync("external")) == ["memory", "calendar"]
@@ -159,9 +155,8 @@ def test_denied_remote_tool_is_not_looked_up(make_registry: Make) -> None:
 def test_remote_tool_is_in_the_router_catalog_unless_it_is_an_always_tool(
     make_registry: Make,
 ) -> None:
-    registry = make_registry(
-        RecordingProvider(make_tool("calendar"), make_tool("clock", always=True))
-    )
+    tools = (make_tool("calendar"), make_tool("clock", always=True))
+    registry = make_registry(RecordingProvider(*tools))
     always = registry.get_always_tools_sync("internal")
     assert [t["function"]["name"] for t in always] == ["memory", "clock"]
     catalog = registry.get_routed_tools_catalog_sync("internal")
@@ -172,11 +167,9 @@ def test_failed_remote_tool_call_is_an_error_response_without_the_exception_text
     make_registry: Make,
 ) -> None:
     """Timeouts and `ToolError` have their own texts; other exceptions an incident."""
-    registry = make_registry(
-        RecordingProvider(
-            make_tool("slow", timeout=0.05), make_tool("broken"), make_tool("strict")
-        )
-    )
+    slow_tool = make_tool("slow", timeout=0.05)
+    provider = RecordingProvider(slow_tool, make_tool("broken"), make_tool("strict"))
+    registry = make_registry(provider)
     slow = registry.call_tool_sync("slow", {}, "internal")
     assert slow.error == "the tool did not answer within 0.05 s"
     broken = registry.call_tool_sync("broken", {}, "internal").error or ""
@@ -200,18 +193,10 @@ async def test_call_tool_sync_works_inside_a_running_event_loop(
     assert response.success
 
 
-def test_remote_tool_provider_receives_current_and_renamed_from_names_as_reserved(
-    make_registry: Make,
-) -> None:
-    provider = RecordingProvider()
-    make_registry(provider)
-    assert provider.reserved == {"memory", "smarthome", "house"}
-
-
 def test_remote_tool_provider_receives_the_registry_reserved_names(
     tmp_path: Path,
 ) -> None:
     provider = RecordingProvider()
     tools = Package(tmp_path, *LOCAL).load()
     Registry(tools, providers=(provider,), reserved_names=("gone",))
-    assert "gone" in provider.reserved
+    assert provider.reserved == {"memory", "smarthome", "house", "gone"}

@@ -28,12 +28,8 @@ class Dependencies:
 
     def __init__(self, fails: bool = False) -> None:
         self.log: list[str] = []
-        self.fails, self.has_ended, self.is_up, self.is_disabled = (
-            fails,
-            False,
-            True,
-            False,
-        )
+        self.fails, self.is_up = fails, True
+        self.has_ended = self.is_disabled = False
 
     async def enter(self) -> None:
         self.log.append("enter")

@@ -42,11 +42,7 @@ def measurements(monkeypatch: pytest.MonkeyPatch, clock: FakeClock) -> Measureme
     recorded: Measurements = []
 
     def get_histogram(histogram: str) -> Any:
-        return SimpleNamespace(
-            record=lambda seconds, attributes: recorded.append(
-                (histogram, seconds, attributes)
-            )
-        )
+        return SimpleNamespace(record=lambda *args: recorded.append((histogram, *args)))
 
     monkeypatch.setattr(mcp_requests, "_get_duration_histogram", get_histogram)
     return recorded
@@ -82,15 +78,13 @@ async def test_mcp_session_duration_metric_starts_at_the_initialize_request(
     await _observe(observed, clock, _request("initialize"))
     await _observe(observed, clock, _request("ping"))
     observed.end_session()
-    assert measurements[-1] == (
-        "session",
-        4.0,
-        {
-            "mcp.protocol.version": "2026-07-28",
-            "network.transport": "pipe",
-            "toolcast.client": "desk",
-        },
-    )
+    histogram, seconds, attributes = measurements[-1]
+    assert (histogram, seconds) == ("session", 4.0)
+    assert attributes == {
+        "mcp.protocol.version": "2026-07-28",
+        "network.transport": "pipe",
+        "toolcast.client": "desk",
+    }
 
 
 async def test_mcp_request_over_http_records_an_operation_duration_but_no_session_duration(

@@ -126,14 +126,12 @@ def test_request_and_session_ids_in_span_attributes_are_truncated_to_128_charact
 ) -> None:
     created: list[Any] = []
     tracer = SimpleNamespace(
-        start_span=lambda name, **options: created.append((name, options))
+        start_span=lambda name, **more: created.append((name, more))
     )
     monkeypatch.setattr(mcp_requests.trace, "get_tracer", lambda _: tracer)
+    request = SimpleNamespace(headers={"mcp-session-id": "s" * 200})
     ctx: Any = SimpleNamespace(
-        method="tools/call",
-        request_id="r" * 200,
-        request=SimpleNamespace(headers={"mcp-session-id": "s" * 200}),
-        meta=None,
+        method="tools/call", request_id="r" * 200, request=request, meta=None
     )
     mcp_requests.ObservedRequest(ctx, {"a": "b"}, {"gen_ai.tool.name": "look"})
     ctx.method, ctx.request_id, ctx.request = "made/up", None, None
