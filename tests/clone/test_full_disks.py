@@ -41,9 +41,7 @@ def run_with_file_limit(
     )
 
 
-def test_generate_on_a_full_disk_names_the_file_and_changes_nothing(
-    clone: Clone,
-) -> None:
+def test_generate_on_full_disk_names_file_and_changes_nothing(clone: Clone) -> None:
     spec = clone.root / "specs/toy/greet.yaml"
     text = spec.read_text("utf-8").replace("Greet somebody.", "Greet anybody.")
     spec.write_text(text, encoding="utf-8")
@@ -54,9 +52,7 @@ def test_generate_on_a_full_disk_names_the_file_and_changes_nothing(
     assert read_files(clone.root) == before
 
 
-def test_toolcast_new_on_a_full_disk_names_the_file_and_writes_nothing(
-    clone: Clone,
-) -> None:
+def test_new_on_full_disk_names_file_and_writes_nothing(clone: Clone) -> None:
     before = read_files(clone.root)
     result = run_with_file_limit(clone.root, 64, "new", "wave")
     assert result.returncode == 2
@@ -66,9 +62,7 @@ def test_toolcast_new_on_a_full_disk_names_the_file_and_writes_nothing(
     assert read_files(clone.root) == before
 
 
-def test_toolcast_init_on_a_full_disk_names_the_file_and_leaves_no_files(
-    tmp_path: Path,
-) -> None:
+def test_init_on_full_disk_names_file_and_leaves_no_files(tmp_path: Path) -> None:
     result = run_with_file_limit(tmp_path, 600, "init", "demo")
     assert result.returncode == 2
     assert re.fullmatch(
@@ -78,9 +72,7 @@ def test_toolcast_init_on_a_full_disk_names_the_file_and_leaves_no_files(
     assert list((tmp_path / "demo").iterdir()) == []
 
 
-def test_schema_write_on_a_full_disk_names_the_file_and_preserves_it(
-    clone: Clone,
-) -> None:
+def test_schema_write_on_full_disk_names_and_preserves_the_file(clone: Clone) -> None:
     schema = clone.root / "specs/schemas/tool.schema.json"
     schema.write_text(schema.read_text("utf-8") + "\n", encoding="utf-8")
     before = read_files(clone.root)
@@ -92,9 +84,7 @@ def test_schema_write_on_a_full_disk_names_the_file_and_preserves_it(
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 @pytest.mark.parametrize("folder", ["generated/toy/tools", "specs/toy"])
-def test_generate_and_new_name_a_folder_without_write_permission(
-    clone: Clone, folder: str
-) -> None:
+def test_generate_and_new_name_a_read_only_folder(clone: Clone, folder: str) -> None:
     """Exit code 2, with the path of the folder in the message."""
     spec = clone.root / "specs/toy/greet.yaml"
     spec.write_text(spec.read_text("utf-8").replace("Greet s", "Greet S"), "utf-8")

@@ -70,9 +70,7 @@ def test_read_regular_file_refuses_a_pipe_that_replaced_the_file_before_opening(
         read_regular_file(str(path), 100)
 
 
-def test_read_regular_file_reads_a_growing_file_only_up_to_the_limit(
-    tmp_path: Path,
-) -> None:
+def test_read_regular_file_reads_a_growing_file_up_to_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "place"
     path.write_bytes(b"x")
     is_done = threading.Event()
@@ -92,9 +90,7 @@ def test_read_regular_file_reads_a_growing_file_only_up_to_the_limit(
         thread.join()
 
 
-def test_read_regular_file_allocates_no_more_memory_than_the_file_size(
-    tmp_path: Path,
-) -> None:
+def test_read_regular_file_allocates_only_the_file_size(tmp_path: Path) -> None:
     """The limit of 1 GiB is not allocated for a small file."""
     (tmp_path / "small").write_bytes(b"x" * 1000)
     with Folder.open_path(str(tmp_path)) as folder:
@@ -157,9 +153,7 @@ def test_cli_log_option_does_not_write_to_links_pipes_or_devices(
     assert not (outside / "not-there-yet").exists()
 
 
-def test_cli_log_file_is_appended_and_readable_only_by_its_owner(
-    tmp_path: Path,
-) -> None:
+def test_cli_log_file_is_appended_and_readable_only_by_owner(tmp_path: Path) -> None:
     for line in ("one\n", "two\n"):
         with open_for_append(str(tmp_path / "log")) as stream:
             stream.write(line)

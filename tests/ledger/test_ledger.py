@@ -21,9 +21,7 @@ from toolcast_runtime.ledger import recorder
 from toolcast_runtime.ledger.secret_arguments import Redaction
 
 
-async def test_tool_call_is_recorded_in_one_ledger_row(
-    file_ledger: FileLedger, handlers: Any
-) -> None:
+async def test_call_is_one_ledger_row(file_ledger: FileLedger, handlers: Any) -> None:
     handlers.echo = lambda arguments, /: {"got": arguments}
     arguments = {"b": None, "a": [1, 2.0, "é\u2028"]}
     assert (await file_ledger.call("echo", arguments, "copilot")).success
@@ -147,7 +145,7 @@ async def test_tool_result_is_returned_if_the_ledger_fails_after_the_call_starte
     assert (await file_ledger.call("echo")).success, "the table is created again"
 
 
-async def test_tool_call_waits_for_a_locked_ledger_file(
+async def test_call_waits_for_locked_file(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     handlers.echo = lambda arguments, /: arguments
@@ -207,9 +205,7 @@ async def test_closed_ledger_is_opened_again_by_the_next_call(
     assert len(file_ledger.rows()) == 3
 
 
-def test_ledger_is_shared_by_event_loops_and_threads(
-    file_ledger: FileLedger, handlers: Any
-) -> None:
+def test_ledger_is_shared_by_threads(file_ledger: FileLedger, handlers: Any) -> None:
     handlers.echo = lambda arguments, /: arguments
 
     def calls() -> None:

@@ -153,9 +153,7 @@ async def test_record_refused_with_http_422_stays_in_outbox_without_blocking_oth
     assert message in caplog.text
 
 
-async def test_full_http_sink_outbox_refuses_records(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+async def test_full_outbox_refuses_records(endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.status = 503
     sink = HttpSink(endpoint.url, outbox=tmp_path / "o.sqlite3", max_waiting=2)
     await sink.write(make_ended_record("1"))
@@ -230,9 +228,7 @@ asyncio.run(main())
 """
 
 
-async def test_killed_process_loses_no_http_sink_record(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+async def test_killed_process_loses_no_row(endpoint: Endpoint, tmp_path: Path) -> None:
     outbox = tmp_path / "outbox.sqlite3"
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(outbox)], cwd=ROOT, stdout=subprocess.PIPE

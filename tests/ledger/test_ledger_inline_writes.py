@@ -68,9 +68,7 @@ async def test_ledger_row_ids_sort_in_call_order(file_ledger: FileLedger) -> Non
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_forked_process_opens_its_own_sqlite_ledger_connection(
-    file_ledger: FileLedger,
-) -> None:
+def test_forked_process_opens_own_sqlite_connection(file_ledger: FileLedger) -> None:
     assert asyncio.run(file_ledger.call("echo")).success
     child = os.fork()
     if child == 0:
@@ -82,9 +80,7 @@ def test_forked_process_opens_its_own_sqlite_ledger_connection(
     assert [row["outcome"] for row in file_ledger.rows()] == ["ok"] * 3
 
 
-async def test_late_start_record_does_not_overwrite_the_call_end_in_the_ledger(
-    tmp_path: Path,
-) -> None:
+async def test_late_start_record_does_not_overwrite_a_call_end(tmp_path: Path) -> None:
     ledger = SqliteLedger(tmp_path / "ledger.sqlite3")
     started = Record("1", "toys", "echo", None, "2026-01-01T00:00:00+00:00", {})
     await ledger.write(replace(started, outcome="ok", result=1, seconds=0.5))

@@ -67,7 +67,7 @@ class Batches(records.RecordBatches[Any]):
         return sqlite3.connect(":memory:", check_same_thread=False), {}
 
 
-def test_unwritten_call_end_ledger_records_are_retried_after_2_seconds(
+def test_unwritten_ends_are_retried_in_2_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """At most 10,000 of them are kept for the next attempt."""
@@ -90,9 +90,7 @@ def test_unwritten_call_end_ledger_records_are_retried_after_2_seconds(
     assert batches._unwritten == 0
 
 
-def test_process_exit_waits_60_seconds_for_the_ledger_writer_thread(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_exit_waits_60_seconds_for_the_thread(caplog: pytest.LogCaptureFixture) -> None:
     batches = Batches()
     joined: list[float] = []
     thread: Any = SimpleNamespace(join=joined.append, is_alive=lambda: True)
@@ -105,9 +103,7 @@ def test_process_exit_waits_60_seconds_for_the_ledger_writer_thread(
     assert joined == [60.0], "there is no thread any more"
 
 
-async def test_ledger_sink_function_has_a_10_second_timeout(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_sink_function_times_out_in_10_s(monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
 
     async def wait_for(work: Any, seconds: float) -> None:
@@ -232,9 +228,7 @@ def test_sqlite_write_ahead_log_over_16_mebibytes_is_checkpointed(
     assert ledger._in_log == (0 if is_moved else 1 << 24)
 
 
-def test_ledger_record_batch_counts_in_the_write_ahead_log_size(
-    ledger: SqliteLedger,
-) -> None:
+def test_ledger_batch_counts_in_write_ahead_log_size(ledger: SqliteLedger) -> None:
     ledger._in_log = 0
     many = [replace(RECORD, id=str(n)) for n in range(3)]
     ledger._write_batch(ledger._connection, many)
@@ -252,9 +246,7 @@ def test_ledger_retention_time_is_parsed_in_hours_and_days() -> None:
     assert tables._parse_duration("7d") == timedelta(days=7)
 
 
-def test_ledger_retention_pauses_between_full_batches(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_ledger_retention_pauses_by_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     left = [500, 500, 499, 500, 0]
     parameters: list[Any] = []
 

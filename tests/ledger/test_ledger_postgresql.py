@@ -112,9 +112,7 @@ async def test_postgresql_ledger_row_has_escaped_user_arguments_and_result(
     assert (second["client"], second["outcome"]) == ("%s?", "error")
 
 
-async def test_postgresql_ledger_check_stores_no_row_and_reports_write_errors(
-    url: str,
-) -> None:
+async def test_postgresql_ledger_check_stores_no_row_reports_errors(url: str) -> None:
     ledger = open_ledger(SETTINGS)
     await ledger.check()
     assert DatabaseLedger(url).rows() == []
@@ -134,9 +132,7 @@ async def test_postgresql_ledger_check_stores_no_row_and_reports_write_errors(
         await ledger.check()
 
 
-async def test_repeated_records_for_the_same_call_are_one_row_in_the_postgresql_ledger(
-    url: str,
-) -> None:
+async def test_repeated_records_of_a_call_are_one_postgresql_row(url: str) -> None:
     ledger = open_ledger(SETTINGS)
     for record in (STARTED, ENDED, ENDED, STARTED):
         await ledger.write(record)
@@ -147,9 +143,7 @@ async def test_repeated_records_for_the_same_call_are_one_row_in_the_postgresql_
     assert (row["user"], row["seconds"]) == ("mia", 0.5)
 
 
-async def test_invalid_record_fails_without_others_in_the_postgresql_ledger(
-    url: str,
-) -> None:
+async def test_invalid_record_fails_alone_in_the_postgresql_ledger(url: str) -> None:
     ledger = open_ledger(SETTINGS)
     records = [replace(STARTED, id=f"{n}") for n in range(9)]
     records[4] = replace(STARTED, id="\ud800")
@@ -159,9 +153,7 @@ async def test_invalid_record_fails_without_others_in_the_postgresql_ledger(
     assert len(DatabaseLedger(url).rows()) == 8
 
 
-async def test_tool_call_succeeds_after_its_ledger_connection_broke(
-    url: str, handlers: Any
-) -> None:
+async def test_call_succeeds_after_connection_broke(url: str, handlers: Any) -> None:
     handlers.breaks = lambda: len(
         query_database(url, f"SELECT pg_terminate_backend(pid) {OTHERS}")
     )
@@ -172,9 +164,7 @@ async def test_tool_call_succeeds_after_its_ledger_connection_broke(
     assert [row["outcome"] for row in database_ledger.rows()] == ["ok"] * 3
 
 
-async def test_last_ledger_rows_are_written_after_the_connection_broke(
-    url: str,
-) -> None:
+async def test_last_ledger_rows_are_written_after_connection_broke(url: str) -> None:
     ledger = open_ledger(SETTINGS)
     await ledger.write(STARTED)
     query_database(url, f"SELECT pg_terminate_backend(pid) {OTHERS}")
@@ -183,9 +173,7 @@ async def test_last_ledger_rows_are_written_after_the_connection_broke(
     assert [row["outcome"] for row in DatabaseLedger(url).rows()] == ["ok"]
 
 
-async def test_ledger_close_does_not_wait_for_an_unavailable_database(
-    url: str, server: str
-) -> None:
+async def test_ledger_close_waits_for_no_lost_database(url: str, server: str) -> None:
     ledger = open_ledger(SETTINGS)
     await ledger.write(STARTED)
     stop_database(server, url)
@@ -262,9 +250,7 @@ async def test_tool_calls_are_refused_while_the_ledger_database_is_unavailable(
     assert [row["outcome"] for row in database_ledger.rows()] == ["ok"]
 
 
-async def test_process_opens_at_most_5_postgresql_ledger_connections(
-    url: str, handlers: Any
-) -> None:
+async def test_process_opens_at_most_5_connections(url: str, handlers: Any) -> None:
     """It closes them at its end."""
     seen: list[int] = []
 
@@ -375,13 +361,13 @@ async def test_postgresql_ledger_role_needs_only_select_insert_and_update(
     assert [row["outcome"] for row in DatabaseLedger(url).rows()] == ["ok"]
 
 
-def test_killed_process_loses_no_answered_call_in_the_postgresql_ledger(
+def test_killed_process_loses_no_answered_postgresql_call(
     url: str, tmp_path: Path
 ) -> None:
     assert_killed_process_loses_no_answered_call(DatabaseLedger(url), url, tmp_path)
 
 
-def test_forked_process_opens_its_own_postgresql_ledger_connection(
+def test_forked_process_opens_new_postgresql_connection(
     url: str, handlers: Any
 ) -> None:
     handlers.echo = lambda: 1
@@ -398,9 +384,7 @@ def test_forked_process_opens_its_own_postgresql_ledger_connection(
     assert [row["outcome"] for row in database_ledger.rows()] == ["ok"] * 3
 
 
-async def test_postgresql_ledger_rows_older_than_setting_keep_are_removed(
-    url: str,
-) -> None:
+async def test_postgresql_ledger_rows_older_than_keep_are_removed(url: str) -> None:
     settings = replace(SETTINGS, keep="90d")
     ledger = open_ledger(settings)
     old = [replace(ENDED, id=f"{number:03}") for number in range(600)]

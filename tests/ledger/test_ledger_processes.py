@@ -68,9 +68,7 @@ def test_exiting_processes_lose_no_ledger_row(tmp_path: Path) -> None:
     assert [row["outcome"] for row in rows] == ["ok"] * 40
 
 
-def test_killed_process_loses_no_answered_call_in_the_ledger_file(
-    tmp_path: Path,
-) -> None:
+def test_killed_process_loses_no_answered_call_in_ledger_file(tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite3"
     assert_killed_process_loses_no_answered_call(FileLedger(path), str(path), tmp_path)
 

@@ -114,9 +114,7 @@ def test_ledger_keeps_a_confirmation_question_until_answered_or_30_days_old(
     assert can_be_used is (is_there and not is_taken)
 
 
-def test_old_ledger_rows_are_removed_in_500_row_batches(
-    settings: LedgerSettings,
-) -> None:
+def test_old_ledger_rows_are_removed_in_500s(settings: LedgerSettings) -> None:
     rows = {f"{number:04}": (24 * 100,) for number in range(600)}
     ended = threading.Event()
     ended.set()
@@ -128,7 +126,7 @@ def test_old_ledger_rows_are_removed_in_500_row_batches(
     assert remove_old(settings, threading.Event(), NOW) == 0
 
 
-async def test_call_whose_ledger_row_was_removed_is_recorded_again_at_its_end(
+async def test_call_with_removed_row_is_recorded_at_end(
     settings: LedgerSettings,
 ) -> None:
     """The content of the removed row is erased from the file."""

@@ -47,9 +47,7 @@ def test_content_behind_a_resource_link_above_the_byte_limit_raises_tool_error(
         store.store(None, "a", content, None)
 
 
-def test_content_store_removes_the_oldest_content_at_its_byte_limit_and_expired_content() -> (
-    None
-):
+def test_content_store_removes_expired_and_at_its_limit_oldest_content() -> None:
     store, clock = make_store(seconds=10, bytes=10)
     first, second = (store.store(None, name, "x" * 5, None) for name in "ab")
     assert store.find_contents(None, first) is not None, "exactly ten bytes are stored"
@@ -75,9 +73,7 @@ def test_content_stored_for_a_resource_link_is_available_only_to_its_user() -> N
     assert store.find_contents("bo", uri) is store.find_contents(None, uri) is None
 
 
-def test_stored_resource_link_uri_has_32_random_characters_and_at_most_100_from_the_name() -> (
-    None
-):
+def test_link_uri_has_32_random_characters_and_at_most_100_of_the_name() -> None:
     store, _ = make_store()
     for length in (100, 101):
         uri = store.store(None, "x" * length, "", None)
@@ -104,7 +100,7 @@ def test_resource_link_block_requires_either_a_uri_or_content() -> None:
     ("make", "media_type"),
     [(image, "audio/wav"), (audio, "image/png"), (image, "image/a b")],
 )
-def test_image_and_audio_content_blocks_require_a_media_type_that_matches_their_kind(
+def test_image_and_audio_blocks_require_a_media_type_of_their_kind(
     make: Any, media_type: str
 ) -> None:
     with pytest.raises(ValueError, match="is not a media type of"):
@@ -113,9 +109,7 @@ def test_image_and_audio_content_blocks_require_a_media_type_that_matches_their_
     assert audio(b"x")["mimeType"] == "audio/wav"
 
 
-def test_str_resource_contents_are_text_and_bytes_are_base64_with_a_default_media_type() -> (
-    None
-):
+def test_str_contents_are_text_and_bytes_base64_with_a_default_media_type() -> None:
     assert build_resource_contents("u", "x", None) == {
         "uri": "u",
         "mimeType": "text/plain",

@@ -57,9 +57,7 @@ def generate_files(root: Path, text: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_hostile_resource_and_prompt_spec_text_is_only_in_the_json_definitions(
-    tmp_path: Path, text: str
-) -> None:
+def test_hostile_resource_text_is_only_in_json_files(tmp_path: Path, text: str) -> None:
     hostile, harmless = generate_files(tmp_path / "a", text), generate_files(
         tmp_path / "b", "x"
     )

@@ -53,9 +53,7 @@ def definition(name: str, **fields: Any) -> dict[str, Any]:
     return {"generated": signature, "mcp": mcp, **fields}
 
 
-def test_mcp_resource_definitions_are_read_in_file_name_order(
-    make_package: Make,
-) -> None:
+def test_resource_definitions_are_read_in_file_name_order(make_package: Make) -> None:
     assert read_resources(None) == ()
     late = definition("late-one", text="Hello", clients=["me"], other=1)
     early = definition("early", blob="YQ==", values={"x": ["1"]})
@@ -101,9 +99,7 @@ def test_invalid_generated_resource_definition_raises_definition_error(
         read_resources(make_package(one=value))
 
 
-def test_generated_package_without_prompt_definitions_raises_definition_error(
-    make_package: Make,
-) -> None:
+def test_package_without_prompts_raises_definition_error(make_package: Make) -> None:
     with pytest.raises(DefinitionError, match="offers contains no prompt"):
         read_prompts(make_package())
 
@@ -127,9 +123,7 @@ async def test_static_mcp_resource_returns_its_text_or_blob_with_a_default_media
     assert read == {"uri": "a:b", **contents}
 
 
-async def test_placeholders_in_mcp_prompt_messages_are_replaced_once_without_recursion() -> (
-    None
-):
+async def test_placeholders_in_prompt_messages_are_replaced_only_once() -> None:
     messages = [
         {"role": "user", "text": "{{a}} {{ b }} {{c}} {{ 1 }}"},
         {"role": "assistant", "text": "Yes."},

@@ -35,9 +35,7 @@ print(json.dumps([item.model_dump(by_alias=True, mode="json") for item in lists]
 """
 
 
-def test_mcp_resource_and_prompt_lists_follow_the_order_key_and_contain_their_spec_meta(
-    tmp_path: Path,
-) -> None:
+def test_resource_and_prompt_lists_have_spec_order_and_meta(tmp_path: Path) -> None:
     """Equal orders are sorted by name, and entries without an order are last."""
     project = Project(write_toolset(tmp_path, "shop", SPECS))
     orders = {"b": 5, "c": 5, "d": 0, "e": -1}
@@ -62,9 +60,7 @@ def test_mcp_resource_and_prompt_lists_follow_the_order_key_and_contain_their_sp
 
 
 @pytest.mark.slow
-def test_generated_tests_pass_for_resource_and_prompt_specs_with_order_and_all_members(
-    make_project: Any,
-) -> None:
+def test_generated_resource_and_prompt_tests_pass(make_project: Any) -> None:
     members = (
         "meta: {a: 1}\nicons: [{src: https://shop.example/i.png}]\ntitle: T\n"
         "description: D.\n"
@@ -100,7 +96,7 @@ def test_generated_tests_pass_for_resource_and_prompt_specs_with_order_and_all_m
         (True, "bool"),
     ],
 )
-def test_wrong_prompt_handler_result_type_raises_tool_error_with_the_type_name(
+def test_wrong_prompt_result_raises_error_with_type(
     result: Any, type_name: str
 ) -> None:
     with pytest.raises(ToolError, match=f"returned `{type_name}` instead of a string"):

@@ -69,9 +69,7 @@ def test_mcp_resource_and_prompt_lists_equal_the_generated_client_definitions(
         ]
 
 
-def test_resources_read_for_a_static_resource_returns_its_file_or_text(
-    server: StdioServer,
-) -> None:
+def test_resources_read_returns_a_static_file_or_text(server: StdioServer) -> None:
     policy = read_content(server, "shop://policies/returns")
     assert policy["mimeType"] == "text/markdown"
     assert policy["text"] == "# Returns\n\nWithin 30 days, or {{never}}.\n"
@@ -80,9 +78,7 @@ def test_resources_read_for_a_static_resource_returns_its_file_or_text(
     assert read_content(server, "shop://hours")["mimeType"] == "text/plain"
 
 
-def test_resource_handler_receives_percent_decoded_uri_template_variables(
-    server: StdioServer,
-) -> None:
+def test_resource_handler_receives_decoded_uri_variables(server: StdioServer) -> None:
     report = read_content(server, "shop://reports/north/7")
     assert (report["text"], report["mimeType"]) == ("north,7", "text/csv")
     assert read_content(server, "shop://reports/south/a%2520b")["text"] == "south,a%20b"
@@ -117,9 +113,7 @@ def test_resources_read_with_an_unknown_or_unsafe_uri_is_a_resource_not_found_er
     assert (error["message"], error["data"]) == ("Resource not found", {"uri": uri})
 
 
-def test_uri_template_variable_may_be_two_dots_if_its_enum_contains_them(
-    server: StdioServer,
-) -> None:
+def test_uri_template_variable_may_be_two_dots_of_its_enum(server: StdioServer) -> None:
     assert read_content(server, "shop://reports/../7")["text"] == "..,7"
 
 
@@ -146,9 +140,7 @@ def test_resource_and_prompt_handler_progress_is_sent_only_with_a_progress_token
     assert reports == [expected]
 
 
-def test_resources_read_reports_handler_errors_without_secret_exception_texts(
-    server: StdioServer,
-) -> None:
+def test_resources_read_reports_errors_without_secrets(server: StdioServer) -> None:
     expected = read_resource(server, "shop://failing/expected")["error"]
     assert expected["message"] == "The archive is closed."
     secret = read_resource(server, "shop://failing/secret")["error"]["message"]
@@ -158,9 +150,7 @@ def test_resources_read_reports_handler_errors_without_secret_exception_texts(
     assert "hunter2" not in b"".join(server.lines).decode()
 
 
-def test_prompts_get_does_not_replace_placeholders_within_argument_values(
-    server: StdioServer,
-) -> None:
+def test_prompts_get_keeps_placeholders_in_argument_values(server: StdioServer) -> None:
     order = "{{tone}} {% raw %} {{order_id}} \\1"
     result = get_prompt(server, "review_order", order_id=order, tone="polite")["result"]
     assert result["description"] == "Finds unusual details of an order."
@@ -210,9 +200,7 @@ def test_invalid_prompts_get_request_is_a_json_rpc_error_with_the_reason(
     assert (error["code"], error["message"]) == (INVALID, message)
 
 
-def test_completion_complete_returns_the_allowed_argument_values_with_the_prefix(
-    server: StdioServer,
-) -> None:
+def test_completion_returns_allowed_values_with_prefix(server: StdioServer) -> None:
     def complete(ref: dict[str, str], name: str, prefix: str) -> Any:
         argument = {"name": name, "value": prefix}
         return server.request("completion/complete", {"ref": ref, "argument": argument})
@@ -233,9 +221,7 @@ def test_completion_complete_returns_the_allowed_argument_values_with_the_prefix
     assert unassigned["error"]["code"] == INVALID
 
 
-def test_mcp_tool_result_contains_content_blocks_and_its_resource_links_can_be_read(
-    server: StdioServer,
-) -> None:
+def test_tool_result_has_content_blocks_and_readable_links(server: StdioServer) -> None:
     blocks = server.call("chart")["result"]["content"]
     kinds = [block["type"] for block in blocks]
     assert kinds == "text image audio resource resource_link resource_link".split()
@@ -254,18 +240,14 @@ def test_mcp_tool_result_contains_content_blocks_and_its_resource_links_can_be_r
     assert [(b["type"], b["mimeType"]) for b in content] == [("image", "image/png")]
 
 
-def test_tool_that_links_content_above_the_byte_limit_returns_a_tool_error(
-    server: StdioServer,
-) -> None:
+def test_tool_with_link_above_byte_limit_is_a_tool_error(server: StdioServer) -> None:
     result = server.call("chart", {"rows": 30})["result"]
     assert result["isError"]
     text = result["content"][0]["text"]
     assert text == "`raw.csv` has 162 bytes; links may have at most 100"
 
 
-def test_resources_list_and_prompts_list_requests_with_a_cursor_are_json_rpc_errors(
-    server: StdioServer,
-) -> None:
+def test_list_requests_with_a_cursor_are_json_rpc_errors(server: StdioServer) -> None:
     for method in ("resources/list", "resources/templates/list", "prompts/list"):
         error = server.request(method, {"cursor": "2"})["error"]
         assert error["code"] == INVALID
@@ -361,9 +343,7 @@ def test_client_lists_only_resources_and_prompts_that_its_allow_and_deny_pattern
 
 
 @pytest.mark.slow
-def test_mcp_http_server_with_several_workers_embeds_content_rather_than_resource_links(
-    project: Path,
-) -> None:
+def test_server_with_several_workers_embeds_linked_content(project: Path) -> None:
     with run_server("--workers", "2", package="generated.shop", root=project) as server:
         staff = HttpServer(server)
         for _ in range(6):

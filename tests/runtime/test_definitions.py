@@ -117,9 +117,7 @@ def test_registry_refuses_generated_tool_files_that_were_changed_by_hand(
     assert text.startswith(start)
 
 
-def test_definition_error_lists_five_problems_and_counts_the_rest(
-    tmp_path: Path,
-) -> None:
+def test_definition_error_lists_5_problems_and_counts_the_rest(tmp_path: Path) -> None:
     """Nine incomplete tools are reported in one `DefinitionError`."""
     package = Package(tmp_path, *(definition(f"tool{n}") for n in range(9)))
     for path in package.folder.glob("tool*.py"):
@@ -128,9 +126,7 @@ def test_definition_error_lists_five_problems_and_counts_the_rest(
     assert "tool0.json exists without tool0.py" in text and text.endswith("and 4 more")
 
 
-def test_backup_and_system_files_in_the_generated_tools_folder_are_ignored(
-    tmp_path: Path,
-) -> None:
+def test_backup_and_system_files_in_tools_folder_are_ignored(tmp_path: Path) -> None:
     package = Package(tmp_path, definition("note"))
     for name in (".DS_Store", "note.json~", "note.py.orig", "README"):
         (package.folder / name).touch()
@@ -139,15 +135,13 @@ def test_backup_and_system_files_in_the_generated_tools_folder_are_ignored(
 
 
 @pytest.mark.parametrize("handlers", ["work", "work.own"])
-def test_registry_accepts_a_tool_handler_in_the_given_handlers_package(
-    tmp_path: Path, handlers: str
-) -> None:
+def test_registry_accepts_handlers_in_package(tmp_path: Path, handlers: str) -> None:
     package = Package(tmp_path, definition("note", handler="work.own:note"))
     Registry(package.load(), handlers=handlers)
 
 
 @pytest.mark.parametrize("handlers", [None, "works", "work.ow", "work.own.more", "own"])
-def test_registry_refuses_a_tool_handler_outside_the_given_handlers_package(
+def test_registry_refuses_a_handler_outside_its_package(
     tmp_path: Path, handlers: str | None
 ) -> None:
     package = Package(tmp_path, definition("note", handler="work.own:note"))
@@ -155,9 +149,7 @@ def test_registry_refuses_a_tool_handler_outside_the_given_handlers_package(
     assert "the handler `work.own:note` of `note` is refused" in text
 
 
-def test_renamed_from_name_resolves_to_the_tool_unless_another_tool_has_it(
-    tmp_path: Path,
-) -> None:
+def test_renamed_from_resolves_unless_a_tool_has_the_name(tmp_path: Path) -> None:
     package = Package(
         tmp_path, definition("note", renamed_from=["memo", "card"]), definition("card")
     )
@@ -210,9 +202,7 @@ def test_generated_tool_definition_on_a_single_line_is_parsed() -> None:
     assert json.loads(tool.to_mcp_json()) == value["mcp"]
 
 
-def test_openai_and_langchain_tool_schemas_always_have_properties(
-    tmp_path: Path,
-) -> None:
+def test_openai_and_langchain_schemas_always_have_properties(tmp_path: Path) -> None:
     """Both reject a schema without `properties`; the MCP definition stays unchanged."""
     spec = definition("now")
     spec["mcp"]["inputSchema"] = {"type": "object"}

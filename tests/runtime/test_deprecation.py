@@ -58,7 +58,7 @@ def load_registry(tmp_path: Path) -> Registry:
     )
 
 
-def test_deprecated_tool_call_is_logged_only_once(
+def test_deprecated_call_is_logged_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     registry = load_registry(tmp_path)
@@ -68,9 +68,7 @@ def test_deprecated_tool_call_is_logged_only_once(
     assert caplog.messages == [f"note is called. {LINE}"]
 
 
-def test_cli_command_help_for_a_deprecated_tool_has_the_deprecation_notice(
-    tmp_path: Path,
-) -> None:
+def test_cli_help_for_a_deprecated_tool_has_the_notice(tmp_path: Path) -> None:
     """Help of other commands and of the command group does not mention it."""
     main = command_line(load_registry(tmp_path), title="Notes")
     output = CliRunner().invoke(main, ["note", "--help"]).output

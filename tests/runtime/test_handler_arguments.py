@@ -166,7 +166,7 @@ async def _async_handler(a: Any) -> Any:
         (functools.partial(single_parameter), False),
     ],
 )
-def test_async_handler_is_detected_in_partials_and_wrappers(
+def test_async_handler_is_found_in_partials_and_wrappers(
     function: Callable[..., Any], is_async: bool
 ) -> None:
     assert _make_adapter(function, "a").is_async is is_async

@@ -78,9 +78,7 @@ def test_function_from_another_package_is_refused_as_handler(name: str) -> None:
 
 @pytest.mark.parametrize("name", OWN)
 @pytest.mark.usefixtures("package")
-def test_function_defined_in_the_handlers_package_is_loaded_as_handler(
-    name: str,
-) -> None:
+def test_function_of_the_handlers_package_is_loaded_as_handler(name: str) -> None:
     assert callable(load_function(f"{PACKAGE}:{name}", PACKAGE))
 
 
@@ -111,9 +109,7 @@ def test_handler_function_with_50_wrappers_is_refused_and_with_49_is_loaded(
 
 @pytest.mark.parametrize("package", ["other", "own", "own_handlers.inner", None])
 @pytest.mark.usefixtures("package")
-def test_handler_module_outside_the_handlers_package_is_refused_without_import(
-    package: str | None,
-) -> None:
+def test_foreign_handler_module_is_refused_without_import(package: str | None) -> None:
     """The error is the refusal, although the module does not exist."""
     undeclared = "no package of handlers is declared"
     reason = f"outside of `{package}`" if package else undeclared

@@ -49,7 +49,7 @@ def test_require_level_refuses_code_generated_for_a_newer_runtime_level() -> Non
     )
 
 
-def test_require_level_refuses_code_generated_for_an_older_runtime_level(
+def test_require_level_refuses_code_of_older_level(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(runtime_level, "RUNTIME_LEVEL", 2)
@@ -82,9 +82,7 @@ def test_runtime_names_that_handlers_use_are_exported_by_toolcast_runtime() -> N
         current_call()
 
 
-def test_runtime_names_used_by_generated_code_equal_the_list_for_the_runtime_level(
-    clinic_project: Path,
-) -> None:
+def test_generated_code_uses_names_of_the_runtime_level(clinic_project: Path) -> None:
     """A released runtime of the same level must have every name that new code uses.
 
     If the names change after a release, raise RUNTIME_LEVEL and rename the file. `REGENERATE=1`

@@ -49,9 +49,7 @@ def write_file(folder: Path, value: Any, name: str = "mcp_clients.json") -> Path
     return file
 
 
-def test_access_override_file_replaces_allow_and_adds_deny_for_its_clients(
-    tmp_path: Path,
-) -> None:
+def test_override_file_replaces_allow_and_adds_deny(tmp_path: Path) -> None:
     """Clients that the file does not name keep their access."""
     value = {
         "copilot": {"allow": ["get_personality", "github_issue"]},

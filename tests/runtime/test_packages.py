@@ -82,9 +82,7 @@ def _get_package(name: str) -> str | None:
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_public_runtime_modules_have_a_docstring_and_export_existing_names(
-    name: str,
-) -> None:
+def test_public_runtime_modules_have_docstring_and_existing_names(name: str) -> None:
     module = importlib.import_module(name)
     assert module.__doc__ and module.__doc__.rstrip().endswith(".")
     assert module.__all__

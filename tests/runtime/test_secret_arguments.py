@@ -52,9 +52,7 @@ def redact_secret(schema: dict[str, Any], value: Any) -> Any:
         {"properties": {"x": {"type": "string", "writeOnly": "true"}}},
     ],
 )
-def test_argument_that_the_schema_marks_as_secret_is_redacted_in_the_ledger(
-    schema: dict[str, Any],
-) -> None:
+def test_argument_marked_as_secret_is_redacted(schema: dict[str, Any]) -> None:
     """`writeOnly` and `format: password` are found in references and combinators."""
     redact_secret(schema, {"x": "s3cret"})
 
@@ -92,9 +90,7 @@ def test_ledger_redacts_only_the_secret_items_and_properties_in_an_argument() ->
         {"properties": {"x": {"$ref": "https://example.org/secret.json"}}},
     ],
 )
-def test_ledger_redacts_an_argument_that_is_secret_through_a_schema_reference(
-    schema: dict[str, Any],
-) -> None:
+def test_argument_with_a_secret_reference_is_redacted(schema: dict[str, Any]) -> None:
     """Values with an unresolvable reference count as secret."""
     redact_secret(schema, {"x": "s3cret"})
 
@@ -145,9 +141,7 @@ def test_ledger_redacts_a_value_with_a_secret_name_without_a_schema(name: str) -
         ["tool", "--password", "s3cret", "--verbose"],
     ],
 )
-def test_ledger_redacts_the_value_in_a_name_value_pair_with_a_secret_name(
-    value: Any,
-) -> None:
+def test_ledger_redacts_the_value_in_a_pair_with_a_secret_name(value: Any) -> None:
     """Pairs are objects with a name field, rows under column names and list items."""
     redact_secret({}, {"x": value})
 
@@ -213,9 +207,7 @@ def test_ledger_redacts_a_number_with_a_secret_name() -> None:
         ("sizes", {"keys": ["a", "b"], "values": [1, 2]}),
     ],
 )
-def test_ledger_does_not_redact_a_value_with_a_harmless_name(
-    name: str, value: Any
-) -> None:
+def test_ledger_keeps_a_value_with_a_harmless_name(name: str, value: Any) -> None:
     assert Redaction({}).redact({name: value}) == {name: value}
 
 
@@ -259,9 +251,7 @@ def test_ledger_redaction_keeps_long_lists_and_texts_without_secrets() -> None:
         ),
     ],
 )
-def test_classify_name_returns_which_secret_name_values_are_redacted(
-    secret: str, names: str
-) -> None:
+def test_classify_name_returns_which_values_are_secret(secret: str, names: str) -> None:
     """Classes of names: every value is secret, only texts are, or none is."""
     assert {name: classify_name(name) for name in names.split()} == dict.fromkeys(
         names.split(), secret
@@ -349,9 +339,7 @@ def test_ledger_redacts_all_arguments_if_the_schema_has_over_20_000_nodes() -> N
         ("___", ""),
     ],
 )
-def test_final_name_part_for_secret_detection_is_lower_case_and_singular(
-    name: str, last: str
-) -> None:
+def test_last_name_part_is_lower_case_and_singular(name: str, last: str) -> None:
     """At most 16 characters are used."""
     assert _get_last_name_part(name) == last
 
@@ -378,8 +366,6 @@ def test_ledger_redacts_texts_after_100_000_classified_names() -> None:
         ("1.5", "1.5"),
     ],
 )
-def test_scalar_in_a_text_is_parsed_as_yaml_by_the_ledger_redaction(
-    text: str, value: Any
-) -> None:
+def test_scalar_in_text_is_parsed_as_yaml_for_redaction(text: str, value: Any) -> None:
     """Integers of up to 9 digits, booleans and null are parsed; other text is a string."""
     assert _parse_scalar(text) == value

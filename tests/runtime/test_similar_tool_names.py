@@ -19,16 +19,12 @@ def list_omissions(name: str) -> tuple[str, ...]:
     "name",
     "send_mail sendMail SEND_MAIL send-mail send.mail sendmail _send_mail send_mai1 send_maiI".split(),
 )
-def test_external_mcp_tool_with_a_name_similar_to_a_local_tools_name_is_omitted(
-    name: str,
-) -> None:
+def test_external_tool_named_similarly_to_a_local_tool_is_omitted(name: str) -> None:
     (reason,) = list_omissions(name)
     assert reason.startswith(f"`{name}` would be named `{name}`, which ")
     assert reason.endswith("used or reserved")
 
 
 @pytest.mark.parametrize("name", "send_mails send_mail_2 resend_mail send_male".split())
-def test_external_mcp_tool_with_a_name_unlike_all_local_tools_is_included(
-    name: str,
-) -> None:
+def test_external_tool_named_unlike_all_local_tools_is_included(name: str) -> None:
     assert list_omissions(name) == ()

@@ -45,9 +45,7 @@ def run(project: Any, *arguments: str) -> Any:
     return project.run(*arguments, env={"PYTHONPATH": str(project.root / "src")})
 
 
-def test_generated_files_name_src_project_modules_without_the_src_folder(
-    project: Any,
-) -> None:
+def test_generated_files_name_modules_without_the_src_folder(project: Any) -> None:
     folder = project.root / "src/acme/gen/toy"
     assert "python -m acme.gen.toy.cli note" in (folder / "prompts/cli.md").read_text()
     assert "python -m acme.gen.toy.mcp_server" in (folder / "mcp_server.py").read_text()

@@ -40,9 +40,7 @@ class Dependencies:
         self.log.append("over" if self.has_ended else "leave")
 
 
-async def test_toolset_lifespan_ends_only_at_the_last_leave(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_lifespan_ends_at_last_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     """The toolset is entered twice; only the second `leave` ends the lifespan."""
     timeouts: list[float] = []
 
@@ -135,7 +133,7 @@ async def test_toolset_finds_remote_tool_at_first_available_provider_with_it() -
     assert toolset._is_known("c") and not toolset._is_known("d")
 
 
-def test_call_deadline_is_extended_by_the_time_that_the_user_needs_for_an_answer(
+def test_call_deadline_is_extended_by_the_users_answer_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Seconds in which a question waits for the user do not count against the timeout."""

@@ -87,11 +87,7 @@ def make_tool(name: str, text: str) -> dict[str, Any]:
             "type": "object",
             "description": text,
             "properties": {
-                "action": {
-                    "type": "string",
-                    "enum": ["a", "b"],
-                    "description": text,
-                },
+                "action": {"type": "string", "enum": ["a", "b"], "description": text},
                 "word": {"type": "string", "description": text, "default": text},
                 "choice": {"enum": [text, f"{text}2", 1, None]},
                 "from": {"type": "string", "examples": [text]},

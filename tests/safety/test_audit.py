@@ -129,9 +129,7 @@ def test_generate_and_check_import_no_handler(audit: Audit) -> None:
         assert not (Path(root) / "trap-was-sprung").exists()
 
 
-def test_generate_and_check_read_only_the_project_and_the_generator(
-    audit: Audit,
-) -> None:
+def test_generate_and_check_read_only_project_and_generator(audit: Audit) -> None:
     """Handlers are read as text to compare their signatures with the specs."""
     for root, path, is_write in audit.list_opened_files():
         is_known = path in (os.devnull, os.path.realpath(root)) or path.startswith(

@@ -142,9 +142,7 @@ json.dump(found, sys.stdout)
 """
 
 
-def test_tools_imported_from_generated_hostile_project_packages_equal_their_specs(
-    combined_project: Path,
-) -> None:
+def test_tools_of_hostile_projects_equal_their_specs(combined_project: Path) -> None:
     """Another process imports the generated packages of all accepted projects."""
     toolsets = sorted(f"row_{case.replace('-', '_')}" for case in ACCEPTED)
     process = subprocess.run(
@@ -188,9 +186,7 @@ def assert_tool_matches_spec(tool: dict[str, Any], spec: dict[str, Any]) -> None
 
 
 @pytest.mark.slow
-def test_tests_generated_for_accepted_hostile_projects_pass(
-    combined_project: Path,
-) -> None:
+def test_generated_tests_of_hostile_projects_pass(combined_project: Path) -> None:
     """They compare MCP, registry, LangChain, CLI and prompts with the specs.
 
     Only the first case lists the tools in both protocol versions and checks the project.

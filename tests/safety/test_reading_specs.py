@@ -52,9 +52,7 @@ def test_spec_file_name_control_characters_are_escaped_in_machine_readable_repor
                 assert annotation.startswith("::error file=specs/x/")
 
 
-def test_specs_with_crlf_line_endings_generate_the_same_files(
-    tmp_path: Path,
-) -> None:
+def test_specs_with_crlf_line_endings_generate_the_same_files(tmp_path: Path) -> None:
     root = copy_hostile_case("01-docstring-quotes", tmp_path / "project")
     expected = generate(str(root)).files
     for path in root.rglob("*.yaml"):

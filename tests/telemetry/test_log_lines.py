@@ -74,9 +74,7 @@ def test_uvicorn_start_line_does_not_contain_the_word_error(
     assert "error" not in output.lower()
 
 
-def test_json_log_format_writes_one_object_per_record(
-    stderr: Callable[[], str],
-) -> None:
+def test_json_log_format_writes_an_object_per_record(stderr: Callable[[], str]) -> None:
     write_logs("json")
     log_exception(f"bad\n{FORGED}\x1b[31m")
     (line,) = stderr().splitlines()
@@ -133,9 +131,7 @@ def test_logging_to_an_unread_stderr_drops_lines_and_does_not_block() -> None:
 
 
 @pytest.mark.slow
-def test_closed_stderr_does_not_write_log_lines_into_another_file(
-    tmp_path: Path,
-) -> None:
+def test_closed_stderr_writes_no_log_lines_into_another_file(tmp_path: Path) -> None:
     program = """
 import logging
 from toolcast_runtime.telemetry.log_lines import write_logs

@@ -330,9 +330,7 @@ async def _post(server: McpServer, *methods: str) -> None:
                 await client.post("/mcp/", json=body, headers=headers)
 
 
-def test_mcp_tool_call_without_tracer_provider_passes_the_trace_on_without_a_span(
-    server: McpServer,
-) -> None:
+def test_call_without_tracer_provider_passes_on_the_trace(server: McpServer) -> None:
     spans: list[trace.Span] = []
     handlers.STATE["registry"] = SpanRecorder(spans, server.registry)
     call_tool(server, "call_other")

@@ -46,7 +46,7 @@ def test_call_log_line_quotes_a_tool_name_only_if_it_has_special_characters(
     assert record.lineno == 0
 
 
-def test_tool_name_above_128_characters_is_truncated_in_the_call_log_line(
+def test_long_tool_name_is_truncated_in_log_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast.calls")
@@ -57,7 +57,7 @@ def test_tool_name_above_128_characters_is_truncated_in_the_call_log_line(
     assert fields.request_id is None
 
 
-def test_mcp_server_duration_histogram_has_the_documented_bucket_boundaries(
+def test_duration_histogram_has_documented_bounds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     created: list[Any] = []
@@ -96,9 +96,7 @@ def _log(pipe: Any, *texts: str) -> None:
         pipe.handler.emit(logging.LogRecord(*fields))
 
 
-def test_logging_several_lines_to_a_full_stderr_waits_only_for_the_first(
-    pipe: Any,
-) -> None:
+def test_logging_lines_to_a_full_stderr_waits_only_for_the_first(pipe: Any) -> None:
     _log(pipe, "one")
     pipe.ready = [False, False]
     _log(pipe, "two", "three", "four", "five")

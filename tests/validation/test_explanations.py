@@ -32,9 +32,7 @@ def check(schema: Any, value: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
-def test_anyof_problem_names_the_nearest_alternative_with_its_problems(
-    keyword: str,
-) -> None:
+def test_anyof_problem_names_nearest_alternative_and_its_problems(keyword: str) -> None:
     choice = {keyword: SHAPES["properties"]["shape"]["oneOf"]}
     schema = {**SHAPES, "properties": {"shape": choice}}
     assert check(schema, {"shape": {"kind": "circle"}}) == [
@@ -80,7 +78,7 @@ def test_wrong_discriminator_oneof_problem_lists_the_valid_values() -> None:
         ),
     ],
 )
-def test_json_schema_problem_is_explained_in_one_sentence(
+def test_schema_problem_is_explained_in_a_sentence(
     schema: Any, value: Any, sentence: str
 ) -> None:
     assert check(schema, value) == [sentence]
@@ -99,9 +97,7 @@ def test_alternative_required_properties_problem_lists_at_most_10_names(
 
 
 @pytest.mark.parametrize(("keyword", "count"), [("items", 3), ("propertyNames", 2)])
-def test_nested_anyof_problems_are_explained_up_to_a_depth_limit(
-    keyword: str, count: int
-) -> None:
+def test_nested_anyof_problems_are_cut_at_a_depth(keyword: str, count: int) -> None:
     schema: dict[str, Any] = {"maxLength": 2}
     for _ in range(5):
         schema = {"anyOf": [schema, {"const": "long"}]}
@@ -139,9 +135,7 @@ def test_long_enum_in_a_validation_message_is_shortened() -> None:
     ],
     ids=range(9),
 )
-def test_every_validation_message_has_at_most_600_characters(
-    schema: Any, value: Any
-) -> None:
+def test_validation_message_has_at_most_600_characters(schema: Any, value: Any) -> None:
     problems = check(schema, value)
     assert sum(map(len, problems)) <= 6_000
     assert all(len(problem) <= 600 for problem in problems)

@@ -163,9 +163,7 @@ GROUPS = "".join(f"(?<a{number}>)" for number in range(40_000))
     ],
     ids=["groups", "brackets", "at", "host", "fraction", "digits", "colons", "many"],
 )
-def test_hostile_text_is_checked_for_each_format_keyword_in_bounded_time(
-    text: Any,
-) -> None:
+def test_hostile_text_is_checked_for_each_format_in_bounded_time(text: Any) -> None:
     for name in ASSERTED_FORMATS:
         schema = {"format": name, "items": {"format": name}}
         checker = Checker(schema, asserts_formats=True)

@@ -69,9 +69,7 @@ def _get_cost(schema: Any) -> Bound:
         ({"unevaluatedProperties": False}, Bound(value=5, child=150)),
     ],
 )
-def test_validation_cost_is_estimated_for_each_json_schema_keyword(
-    schema: Any, cost: Bound
-) -> None:
+def test_validation_cost_is_estimated_by_keyword(schema: Any, cost: Bound) -> None:
     assert _get_cost(schema) == pytest.approx(cost)
 
 
@@ -95,9 +93,7 @@ def test_validation_cost_is_estimated_for_each_json_schema_keyword(
         ({"items": {"allOf": [{"$ref": "#"}]}, "contains": {"$ref": "#"}}, Bound(1e15)),
     ],
 )
-def test_combined_json_schema_keyword_validation_costs_are_added(
-    schema: Any, cost: Bound
-) -> None:
+def test_costs_of_combined_keywords_are_added(schema: Any, cost: Bound) -> None:
     """Costs of exclusive members are a maximum; recursion in place is unbounded."""
     assert _get_cost(schema) == pytest.approx(cost)
 
@@ -126,9 +122,7 @@ def test_schema_validator_passes_backtrack_and_size_limits_to_the_regex_engine(
 
 
 @pytest.mark.parametrize("schema", ["", "http://json-schema.org/draft-07/schema#"])
-def test_validator_asserts_the_format_keyword_only_with_asserts_formats(
-    schema: str,
-) -> None:
+def test_validator_asserts_formats_only_with_asserts_formats(schema: str) -> None:
     root: dict[str, Any] = {"a": {"format": "date"}}
     root |= {"$schema": schema} if schema else {}
     for options, is_valid in (({}, True), ({"asserts_formats": True}, False)):

@@ -48,9 +48,7 @@ def _make_nested_array(levels: int) -> Any:
         ([9e-10, -9e-10], Size(values=3, levels=2, numbers=2, extreme_numbers=2)),
     ],
 )
-def test_json_value_size_counts_its_values_characters_and_levels(
-    value: Any, size: Size
-) -> None:
+def test_json_value_size_counts_values_and_levels(value: Any, size: Size) -> None:
     assert measure_value(value) == size
 
 
@@ -76,9 +74,7 @@ def test_json_value_size_counts_its_values_characters_and_levels(
         ([{1}], "a Python set"),
     ],
 )
-def test_json_value_above_a_size_limit_is_rejected_by_validation(
-    value: Any, problem: str | None
-) -> None:
+def test_json_value_above_a_limit_is_rejected(value: Any, problem: str | None) -> None:
     assert measure_value(value).problem == problem
 
 
@@ -141,9 +137,7 @@ def test_linear_regular_expression_cost_depends_on_the_active_states(
         ("^((?=a)b)", 2),
     ],
 )
-def test_backtracking_regular_expression_cost_is_quadratic(
-    pattern: str, states: int
-) -> None:
+def test_backtracking_pattern_cost_is_quadratic(pattern: str, states: int) -> None:
     assert estimate_pattern_cost(pattern) == PatternCost(states, 0.0, 20.0)
 
 
@@ -167,9 +161,7 @@ def test_each_regular_expression_match_has_a_minimum_cost() -> None:
         ({"items": {"pattern": "a" * 19_000}, "pattern": "a" * 981}, True),
     ],
 )
-def test_total_regular_expression_length_in_a_schema_is_limited(
-    schema: Any, expected: bool
-) -> None:
+def test_total_pattern_length_of_schema_is_limited(schema: Any, expected: bool) -> None:
     assert has_oversized_patterns(schema) is expected
 
 
@@ -209,9 +201,7 @@ def test_json_schema_count_max_visits_is_none_above_the_maximum(
         ({"$ref": "#/nowhere"}, 1),
     ],
 )
-def test_validation_paths_through_json_schema_alternatives_are_counted(
-    schema: Any, paths: int
-) -> None:
+def test_validation_paths_of_alternatives_are_counted(schema: Any, paths: int) -> None:
     assert not exceeds_path_limit(schema, paths)
     assert exceeds_path_limit(schema, paths - 1)
     assert not exceeds_path_limit(schema)
@@ -348,9 +338,7 @@ _LIMITS: dict[str, tuple[int, dict[str, Any], Any]] = {
 
 
 @pytest.mark.parametrize("case", _LIMITS)
-def test_array_is_validated_up_to_the_item_limit_for_its_schema_keyword(
-    case: str,
-) -> None:
+def test_array_is_validated_up_to_the_item_limit_of_its_keyword(case: str) -> None:
     """One item more than the limit is rejected, because the cost of each item is added."""
     maximum, schema, item = _LIMITS[case]
     work = CostEstimate(schema)

@@ -55,9 +55,7 @@ WRONG_TYPE = "`type` must be one of text, image, audio, resource_link, resource"
         ),
     ],
 )
-def test_mcp_content_block_check_lists_each_problem_with_its_block(
-    block: Any, problems: list[str]
-) -> None:
+def test_content_check_lists_problems_by_block(block: Any, problems: list[str]) -> None:
     found = check_content([TEXT, block])
     assert found == [f"block 2: {problem}" for problem in problems]
 
@@ -106,7 +104,7 @@ def test_invalid_mcp_tool_definition_is_reported_with_the_reason(revision: str) 
         (True, False),
     ],
 )
-def test_output_schema_without_an_object_root_is_removed_for_older_mcp_clients(
+def test_output_schema_without_object_root_is_removed_for_older_clients(
     schema: Any, is_listed: bool
 ) -> None:
     assert has_object_root(schema) is is_listed

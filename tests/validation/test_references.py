@@ -34,9 +34,7 @@ PART = {"type": "string"}
         ("#/$defs/a", {"items": {"$id": "b.json", "$defs": {"a": PART}}}),
     ],
 )
-def test_json_schema_ref_is_resolved_by_the_dialect_rules(
-    reference: str, schema: dict[str, Any]
-) -> None:
+def test_ref_is_resolved_in_its_dialect(reference: str, schema: dict[str, Any]) -> None:
     (found,) = References(schema).resolve_all(reference)
     assert found["type"] == "string"
 
@@ -45,9 +43,7 @@ def test_json_schema_ref_is_resolved_by_the_dialect_rules(
     "reference",
     ["#/$defs/b", "#b", "https://example.org/a", "file:///etc/passwd", "#/$defs/a/9"],
 )
-def test_json_schema_ref_to_a_missing_or_external_target_resolves_to_nothing(
-    reference: str,
-) -> None:
+def test_ref_to_missing_or_external_target_resolves_to_nothing(reference: str) -> None:
     assert References({"$defs": {"a": [PART]}}).resolve_all(reference) == []
 
 
@@ -88,7 +84,7 @@ def test_ref_to_an_ambiguous_or_unknown_schema_anchor_raises_lookup_error() -> N
         ("/~01", ("~1",)),
     ],
 )
-def test_json_pointer_is_resolved_to_keys_and_indexes(
+def test_json_pointer_has_keys_and_indexes(
     pointer: str, steps: tuple[str | int, ...] | None
 ) -> None:
     assert resolve_pointer({"a": [1, [2]], "/": {"~": 3}, "~1": 4}, pointer) == steps
