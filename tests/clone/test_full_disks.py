@@ -1,6 +1,6 @@
 """Write errors: the message names the file, and nothing incomplete stays.
 
-A limit on the size of a process's files simulates a full disk: in both cases the system
+A limit on the size of this process's files simulates a full disk: in both cases the system
 refuses the rest of a file, with another error number.
 """
 
@@ -8,37 +8,32 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from tests.program import toolcast
 from tests.refactoring.conftest import read_files
 
 from .conftest import Clone
 
-LIMITED = """
-import resource, sys
-from toolcast.commands.main import main
-hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)), hard))
-sys.argv[0] = "toolcast"
-main()
-"""
-
 
 def run_with_file_limit(
-    working_folder: Path, max_bytes: int, *arguments: str
+    folder: Path, max_bytes: int, *arguments: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a command that can write at most `max_bytes` to a file."""
-    return subprocess.run(
-        [sys.executable, "-B", "-c", LIMITED, str(max_bytes), *arguments],
-        cwd=working_folder,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # An incomplete bytecode file would be imported by later processes.
+    with mock.patch.object(sys, "dont_write_bytecode", True):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, hard))
+        try:
+            return toolcast(folder, *arguments)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_generate_on_full_disk_names_file_and_changes_nothing(clone: Clone) -> None:

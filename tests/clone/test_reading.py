@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.clone.plants import PLANTS, Plant, clear_path
+from tests.clone.plants import PLANTS, Plant, clear_path, sparse_terabyte
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import DefinitionError, Registry
 from toolcast_runtime.core.access import Access, AccessError, Client
@@ -18,22 +18,12 @@ from toolcast_runtime.core.override_file import OverrideFile
 from toolcast_runtime.core.safe_file import NotRegularFileError, read_regular_file
 from toolcast_runtime.core.safe_folder import Folder, open_for_append
 
-SPECIAL_FILES = [
-    plant
-    for plant in PLANTS
-    if plant.__name__
-    not in (
-        "sparse_terabyte",
-        "deeply_nested_json",
-        "control_characters",
-        "invalid_utf8",
-    )
-]
+# The last four plants are regular files.
+SPECIAL_FILES = PLANTS[:-4]
 pytestmark = pytest.mark.usefixtures("time_limit")
-each_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 
 
-@pytest.mark.parametrize("plant", SPECIAL_FILES, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("plant", SPECIAL_FILES)
 def test_read_regular_file_refuses_links_pipes_and_devices_with_their_path(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
@@ -109,7 +99,7 @@ def test_read_regular_file_reads_a_proc_file_with_size_zero() -> None:
     assert b"Name:" in read_regular_file("/proc/self/status", 10_000)
 
 
-@each_plant
+@pytest.mark.parametrize("plant", PLANTS)
 def test_malformed_or_special_client_override_file_raises_access_error(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
@@ -124,8 +114,7 @@ def test_malformed_or_special_client_override_file_raises_access_error(
 @pytest.mark.parametrize(
     "plant",
     # Definitions have no maximum size: generated code that is imported can do anything.
-    [plant for plant in PLANTS if plant.__name__ != "sparse_terabyte"],
-    ids=lambda plant: plant.__name__,
+    [plant for plant in PLANTS if plant is not sparse_terabyte],
 )
 def test_malformed_or_special_tool_definition_file_raises_definition_error(
     tmp_path: Path, outside: Path, plant: Plant
@@ -139,7 +128,7 @@ def test_malformed_or_special_tool_definition_file_raises_definition_error(
         Registry(package.load())
 
 
-@pytest.mark.parametrize("plant", SPECIAL_FILES, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("plant", SPECIAL_FILES)
 def test_cli_log_option_does_not_write_to_links_pipes_or_devices(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:

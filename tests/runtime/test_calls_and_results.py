@@ -103,8 +103,9 @@ async def test_first_call_to_each_deprecated_tool_logs_one_warning(
     calls, old = ToolCalls(), replace(TOOL, deprecated={"since": "1.0"})
     for tool in (TOOL, old, old, replace(old, name="gaze")):
         await calls.call(tool, None, {}, CallContext(tool.name))
-    names = [record.getMessage().partition(" ")[0] for record in caplog.records]
-    assert names == ["look", "gaze"]
+    assert caplog.messages == [
+        f"{name} is called. Deprecated." for name in ("look", "gaze")
+    ]
 
 
 async def test_tool_calls_close_closes_the_ledger_recorder_only_if_it_was_created(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,16 +55,6 @@ def load_registry(tmp_path: Path) -> Registry:
             definition("save_note", cli={**cli, "command": "save"}),
         ).load()
     )
-
-
-def test_deprecated_call_is_logged_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    registry = load_registry(tmp_path)
-    with caplog.at_level(logging.WARNING, logger="toolcast"):
-        for name in ("note", "save_note", "note", "note"):
-            registry.call_tool_sync(name)
-    assert caplog.messages == [f"note is called. {LINE}"]
 
 
 def test_cli_help_for_a_deprecated_tool_has_the_notice(tmp_path: Path) -> None:

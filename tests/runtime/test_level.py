@@ -73,15 +73,6 @@ def test_importing_toolcast_runtime_loads_no_submodule_besides_its_lazy_names() 
     assert output == f"['toolcast_runtime', '{core}', '{core}.lazy_names']\n"
 
 
-def test_runtime_names_that_handlers_use_are_exported_by_toolcast_runtime() -> None:
-    from toolcast_runtime import CallContext, ToolError, ToolResponse, current_call
-
-    assert ToolResponse(3).success and issubclass(ToolError, Exception)
-    assert CallContext("note").client is None
-    with pytest.raises(LookupError):
-        current_call()
-
-
 def test_generated_code_uses_names_of_the_runtime_level(clinic_project: Path) -> None:
     """A released runtime of the same level must have every name that new code uses.
 

@@ -182,16 +182,6 @@ def test_failed_mcp_tool_call_span_has_error_type_status_code_and_outcome(
     assert span.status.description is None and not span.events
 
 
-def test_mcp_tool_call_span_continues_the_trace_from_the_requests_traceparent(
-    server: McpServer, spans: InMemorySpanExporter
-) -> None:
-    call_tool(server, "give", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
-    span = get_call_span(spans)
-    assert span.context and f"{span.context.trace_id:032x}" == TRACE
-    assert span.parent and f"{span.parent.span_id:016x}" == PARENT
-    assert not span.links
-
-
 @pytest.mark.parametrize(
     "meta",
     [
@@ -284,6 +274,7 @@ def test_mcp_over_http_request_span_links_the_http_span_without_session_metric(
     call, initialize, other, transport = spans.get_finished_spans()
     attributes = call.attributes or {}
     # The span continues the caller's trace and links the span of the transport.
+    assert call.context and f"{call.context.trace_id:032x}" == TRACE
     assert call.parent and f"{call.parent.span_id:016x}" == PARENT
     assert [link.context for link in call.links] == [transport.context]
     assert other.parent == transport.context and not other.links
@@ -298,20 +289,13 @@ def test_mcp_over_http_request_span_links_the_http_span_without_session_metric(
 
 async def _post(server: McpServer, *methods: str) -> None:
     assert server.http is not None
-    app = build_http_app(
-        server, ListenSettings.from_environment(server.http, "127.0.0.1", {})
-    )
+    listen = ListenSettings.from_environment(server.http, "127.0.0.1", {})
+    app = build_http_app(server, listen)
+    meta = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
+    info = {"clientInfo": {"name": "tests", "version": "1"}, "capabilities": {}}
     params = {
-        "tools/call": {
-            "name": "give",
-            "arguments": {},
-            "_meta": {"traceparent": f"00-{TRACE}-{PARENT}-01"},
-        },
-        "initialize": {
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": {"name": "tests", "version": "1"},
-        },
+        "tools/call": {"name": "give", "arguments": {}, "_meta": meta},
+        "initialize": {"protocolVersion": "2025-11-25", **info},
     }
     headers = {
         "mcp-protocol-version": "2025-11-25",

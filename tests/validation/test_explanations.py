@@ -107,13 +107,6 @@ def test_nested_anyof_problems_are_cut_at_a_depth(keyword: str, count: int) -> N
     assert problem.endswith("does not match the schema's `anyOf`")
 
 
-def test_long_enum_in_a_validation_message_is_shortened() -> None:
-    (problem,) = check(MODES, {"mode": "Mode-7"})
-    assert problem.startswith('`mode` must be one of "mode-0", "mode-1", ')
-    assert problem.endswith(" and 4,990 more; did you mean `mode-7`?")
-    assert len(problem) < 300
-
-
 @pytest.mark.parametrize(
     ("schema", "value"),
     [

@@ -129,15 +129,6 @@ def test_format_keyword_below_ref_and_anyof_rejects_invalid_dates() -> None:
     ]
 
 
-def test_json_schema_formats_are_not_asserted_by_default() -> None:
-    """The tools of external servers are an example: their servers check the arguments."""
-    schema = {"type": "object", "properties": {"due": {"format": "date"}}}
-    tool = Tool("note", "Note.", "Note.", {"name": "note", "inputSchema": schema})
-    arguments = {"due": "soon"}
-    assert not Validators().check_arguments(tool, arguments)
-    assert Validators(asserts_formats=True).check_arguments(tool, arguments)
-
-
 def test_output_schema_format_keywords_accept_every_result_text() -> None:
     schema = {"type": "string", "format": "date"}
     definition = {"name": "note", "inputSchema": {}, "outputSchema": schema}

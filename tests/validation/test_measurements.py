@@ -279,14 +279,9 @@ def test_schema_validation_cost_bounds_are_combined_per_field() -> None:
         ({"required": ["a", "b"]}, 1, 2, False),
         ({"required": "ab"}, 1, 1, False),
         (
-            {
-                "required": ["a", "b"],
-                "dependentRequired": {"a": ["b", "c"]},
-                "dependentSchemas": {"a": {}},
-            },
-            1,
-            6,
-            False,
+            {"required": ["a", "b"], "dependentRequired": {"a": ["b", "c"]}}
+            | {"dependentSchemas": {"a": {}}},
+            *(1, 6, False),
         ),
         ({"items": {"oneOf": [{}]}}, 1, 1, True),
         ({"anyOf": [{"required": ["a", "b"]}, {"enum": [1, 2]}]}, 3, 2, True),
@@ -297,8 +292,7 @@ def test_schema_cost_estimate_counts_options_and_names_in_one_error(
     schema: Any, options: int, missing: int, has_alternatives: bool
 ) -> None:
     work = CostEstimate(schema)
-    assert work.max_options == options
-    assert work.max_missing == missing
+    assert (work.max_options, work.max_missing) == (options, missing)
     assert work.has_alternatives is has_alternatives
 
 
@@ -310,11 +304,7 @@ _LARGE = 10**20
 _LIMITS: dict[str, tuple[int, dict[str, Any], Any]] = {
     "one of many numbers": (699, _array(enum=[*range(10_000)]), 1),
     "one of many objects": (254, _array(enum=[{"a": n} for n in range(500)]), 1),
-    "one of large numbers": (
-        1_343,
-        _array(enum=[_LARGE + n for n in range(10)]),
-        _LARGE,
-    ),
+    "one of large numbers": (1_343, _array(enum=[*range(_LARGE, _LARGE + 10)]), _LARGE),
     "exact divisions": (14_522, _array(multipleOf=0.1), 1.5),
     "divisions of extreme numbers": (825, _array(multipleOf=0.1), 1e300),
     "divisions of large numbers": (872, _array(multipleOf=3), _LARGE),
