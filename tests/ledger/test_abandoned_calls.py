@@ -109,7 +109,7 @@ async def test_handlers_that_run_after_their_timeout_are_logged_and_limited(
     assert "given up" not in str(await file_ledger.call("stuck", timeout=TIMEOUT))
 
 
-def test_run_sync_waits_for_the_handler_after_ctrl_c(
+def test_run_sync_interrupted_by_ctrl_c_waits_until_the_handler_ends(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: Events = []

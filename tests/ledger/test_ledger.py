@@ -21,17 +21,20 @@ from toolcast_runtime.ledger import recorder
 from toolcast_runtime.ledger.secret_arguments import Redaction
 
 
+@pytest.fixture(autouse=True)
+def echo(handlers: Any) -> None:
+    handlers.echo = lambda arguments, /: arguments
+
+
 async def test_call_is_one_ledger_row(file_ledger: FileLedger, handlers: Any) -> None:
-    handlers.echo = lambda arguments, /: {"got": arguments}
     arguments = {"b": None, "a": [1, 2.0, "é\u2028"]}
     assert (await file_ledger.call("echo", arguments, "copilot")).success
     await file_ledger.calls.close()
     (row,) = file_ledger.rows()
     assert (row["toolset"], row["tool"], row["client"]) == ("toys", "echo", "copilot")
-    assert row["outcome"] == "ok"
+    assert (row["outcome"], row["error"]) == ("ok", None)
     assert json.loads(row["arguments"]) == arguments
-    assert json.loads(row["result"]) == {"got": arguments}
-    assert row["error"] is None
+    assert json.loads(row["result"]) == arguments
     assert row["seconds"] > 0
     assert row["started"].endswith("+00:00")
 
@@ -67,15 +70,9 @@ async def test_every_tool_call_outcome_is_recorded_in_the_ledger(
     await file_ledger.call("refuses", {"x": 1}, schema=strict)
     await file_ledger.calls.close()
     rows = file_ledger.rows()
-    assert [(row["tool"], row["outcome"]) for row in rows] == [
-        ("broken", "error"),
-        ("refuses", "error"),
-        ("hangs", "timeout"),
-        ("hangs_in_thread", "timeout"),
-        ("odd", "error"),
-        ("picture", "ok"),
-        ("gone", "error"),
-        ("refuses", "invalid"),
+    assert [f"{row['tool']} {row['outcome']}" for row in rows] == [
+        *("broken error", "refuses error", "hangs timeout", "hangs_in_thread timeout"),
+        *("odd error", "picture ok", "gone error", "refuses invalid"),
     ]
     assert "hunter2" not in str(rows)
     assert rows[1]["error"] == "not today"
@@ -84,9 +81,8 @@ async def test_every_tool_call_outcome_is_recorded_in_the_ledger(
 
 
 async def test_ledger_records_identical_concurrent_calls_separately(
-    file_ledger: FileLedger, handlers: Any
+    file_ledger: FileLedger,
 ) -> None:
-    handlers.echo = lambda arguments, /: arguments
     calls = [file_ledger.call("echo", {"n": 1}) for _ in range(50)]
     assert all(answer.success for answer in await asyncio.gather(*calls))
     await file_ledger.calls.close()
@@ -141,14 +137,12 @@ async def test_tool_result_is_returned_if_the_ledger_fails_after_the_call_starte
     handlers.breaks_it = breaks_it
     assert (await file_ledger.call("breaks_it")).result == "done"
     assert "is not recorded" in caplog.text
-    handlers.echo = lambda arguments, /: arguments
     assert (await file_ledger.call("echo")).success, "the table is created again"
 
 
-async def test_call_waits_for_locked_file(
-    file_ledger: FileLedger, handlers: Any
+async def test_tool_call_waits_for_a_locked_ledger_file(
+    file_ledger: FileLedger,
 ) -> None:
-    handlers.echo = lambda arguments, /: arguments
     await file_ledger.call("echo")
     with closing(sqlite3.connect(file_ledger.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -160,9 +154,8 @@ async def test_call_waits_for_locked_file(
 
 
 async def test_ledger_stores_sql_in_tool_arguments_as_text(
-    file_ledger: FileLedger, handlers: Any
+    file_ledger: FileLedger,
 ) -> None:
-    handlers.echo = lambda arguments, /: arguments
     text = "x'); DROP TABLE calls; --\x00\ud800"
     schema = {"type": "object"}
     await file_ledger.call("echo", {"text": text[:-1]}, text[:-2], schema=schema)
@@ -173,7 +166,7 @@ async def test_ledger_stores_sql_in_tool_arguments_as_text(
 
 
 async def test_ledger_analyzes_a_tool_schema_for_secrets_only_once(
-    file_ledger: FileLedger, handlers: Any, monkeypatch: pytest.MonkeyPatch
+    file_ledger: FileLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A tool of the same name with another schema is analyzed again."""
     schemas: list[Any] = []
@@ -184,7 +177,6 @@ async def test_ledger_analyzes_a_tool_schema_for_secrets_only_once(
             super().__init__(schema)
 
     monkeypatch.setattr(recorder, "Redaction", CountedRedaction)
-    handlers.echo = lambda arguments, /: arguments
     public = {"type": "object", "properties": {"x": {"type": "string"}}}
     secret = {"properties": {"x": {"type": "string", "format": "password"}}}
     for schema in (public, public, public, secret, secret):
@@ -196,17 +188,15 @@ async def test_ledger_analyzes_a_tool_schema_for_secrets_only_once(
 
 
 async def test_closed_ledger_is_opened_again_by_the_next_call(
-    file_ledger: FileLedger, handlers: Any
+    file_ledger: FileLedger,
 ) -> None:
-    handlers.echo = lambda arguments, /: arguments
     for _ in range(3):
         await file_ledger.call("echo")
         await file_ledger.calls.close()
     assert len(file_ledger.rows()) == 3
 
 
-def test_ledger_is_shared_by_threads(file_ledger: FileLedger, handlers: Any) -> None:
-    handlers.echo = lambda arguments, /: arguments
+def test_ledger_is_shared_by_threads(file_ledger: FileLedger) -> None:
 
     def calls() -> None:
         for _ in range(5):

@@ -135,7 +135,7 @@ async def test_link_pipe_device_or_foreign_file_is_refused_as_ledger(
     assert "ledger.sqlite3" in caplog.text
 
 
-async def test_ledger_folder_is_not_made_behind_link(
+async def test_ledger_folder_is_not_created_through_a_dangling_link(
     tmp_path: Path, handlers: Any
 ) -> None:
     handlers.work = lambda: 1

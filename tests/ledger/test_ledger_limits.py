@@ -67,9 +67,7 @@ class Batches(records.RecordBatches[Any]):
         return sqlite3.connect(":memory:", check_same_thread=False), {}
 
 
-def test_unwritten_ends_are_retried_in_2_seconds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_unwritten_ends_are_retried_in_2_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most 10,000 of them are kept for the next attempt."""
     batches = Batches()
     items = [make_item("started"), *(make_item() for _ in range(10_001))]
@@ -116,13 +114,14 @@ async def test_sink_function_times_out_in_10_s(monkeypatch: pytest.MonkeyPatch) 
     assert waited == [10.0]
 
 
-@pytest.mark.parametrize(("is_patient", "most"), [(True, 30_000), (False, 0)])
 def test_ledger_waits_30_seconds_or_not_at_all_for_a_sqlite_lock(
-    ledger: SqliteLedger, is_patient: bool, most: int
+    ledger: SqliteLedger,
 ) -> None:
-    assert ledger._connection is not None
-    sqlite_ledger._set_lock_wait(ledger._connection, is_patient=is_patient)
-    assert ledger._connection.execute("PRAGMA busy_timeout").fetchone() == (most,)
+    connection = ledger._connection
+    assert connection is not None
+    for is_patient, most in ((True, 30_000), (False, 0)):
+        sqlite_ledger._set_lock_wait(connection, is_patient=is_patient)
+        assert connection.execute("PRAGMA busy_timeout").fetchone() == (most,)
 
 
 def test_ledger_retention_runs_every_hour_and_logs_its_results(
@@ -201,31 +200,29 @@ def ledger(tmp_path: Path) -> Any:
     connection.close()
 
 
-@pytest.mark.parametrize(
-    ("characters", "is_at_once"), [(1 << 16, True), ((1 << 16) + 1, False)]
-)
 def test_ledger_record_up_to_65536_characters_is_committed_without_thread(
-    ledger: SqliteLedger, characters: int, is_at_once: bool
+    ledger: SqliteLedger,
 ) -> None:
     """The limit is for all texts of the record together."""
-    before = ledger._in_log
     record = replace(RECORD, id="2", toolset="t", tool="s", started="", error="")
     rest = sum(len(v) for v in records.get_column_values(record) if isinstance(v, str))
-    record = replace(record, error="x" * (characters - rest))
-    assert ledger._write_at_once(record) is is_at_once
-    assert ledger._in_log - before == (2 * 4096 + (1 << 16)) * is_at_once
+    for excess, is_at_once in ((1, False), (0, True)):
+        before = ledger._in_log
+        written = replace(record, error="x" * ((1 << 16) + excess - rest))
+        assert ledger._write_at_once(written) is is_at_once
+        assert ledger._in_log - before == (2 * 4096 + (1 << 16)) * is_at_once
 
 
-@pytest.mark.parametrize(("more", "is_moved"), [(0, False), (1, True)])
 def test_sqlite_write_ahead_log_over_16_mebibytes_is_checkpointed(
-    ledger: SqliteLedger, more: int, is_moved: bool
+    ledger: SqliteLedger,
 ) -> None:
-    ledger._in_log = (1 << 24) + more
-    assert ledger._write_at_once(replace(RECORD, id="2")) is not is_moved
-    ledger._in_log = (1 << 24) + more
     assert ledger._connection is not None
-    ledger._make_room(ledger._connection)
-    assert ledger._in_log == (0 if is_moved else 1 << 24)
+    for size, left in ((1 << 24, 1 << 24), ((1 << 24) + 1, 0)):
+        ledger._in_log = size
+        assert ledger._write_at_once(replace(RECORD, id="2")) is bool(left)
+        ledger._in_log = size
+        ledger._make_room(ledger._connection)
+        assert ledger._in_log == left
 
 
 def test_ledger_batch_counts_in_write_ahead_log_size(ledger: SqliteLedger) -> None:
@@ -367,12 +364,9 @@ def test_http_sink_claims_a_record_for_four_request_timeouts(
 def test_http_sink_logs_each_reason_for_waiting_records_once(
     sink: HttpSink, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for error in (
-        LedgerError("it is full"),
-        LedgerError("it is full"),
-        httpx.ConnectError("http://secret@sink.test"),
-        LookupError("SINK is not set"),
-    ):
+    connect_error = httpx.ConnectError("http://secret@sink.test")
+    full = [LedgerError("it is full"), LedgerError("it is full")]
+    for error in (*full, connect_error, LookupError("SINK is not set")):
         sink._log_error_once(error)
     messages = [item_.getMessage().rpartition(": ")[2] for item_ in caplog.records]
     assert messages == ["it is full", "ConnectError", "SINK is not set"]

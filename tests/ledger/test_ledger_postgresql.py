@@ -90,9 +90,7 @@ class DatabaseLedger(FileLedger):
             return list(found.execute("SELECT * FROM calls ORDER BY id"))
 
 
-async def test_postgresql_ledger_row_has_escaped_user_arguments_and_result(
-    url: str, handlers: Any
-) -> None:
+async def test_database_row_has_escaped_user_and_text(url: str, handlers: Any) -> None:
     handlers.echo = lambda arguments, /: arguments
     database_ledger = DatabaseLedger(url)
     hostile = "'; DROP TABLE calls; -- %s ? \\ \" \0 \u202e"
@@ -361,15 +359,11 @@ async def test_postgresql_ledger_role_needs_only_select_insert_and_update(
     assert [row["outcome"] for row in DatabaseLedger(url).rows()] == ["ok"]
 
 
-def test_killed_process_loses_no_answered_postgresql_call(
-    url: str, tmp_path: Path
-) -> None:
+def test_killed_process_loses_no_postgresql_call(url: str, tmp_path: Path) -> None:
     assert_killed_process_loses_no_answered_call(DatabaseLedger(url), url, tmp_path)
 
 
-def test_forked_process_opens_new_postgresql_connection(
-    url: str, handlers: Any
-) -> None:
+def test_forked_process_opens_own_database_connection(url: str, handlers: Any) -> None:
     handlers.echo = lambda: 1
     database_ledger = DatabaseLedger(url)
     assert asyncio.run(database_ledger.call("echo")).success

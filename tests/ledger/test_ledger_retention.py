@@ -126,9 +126,7 @@ def test_old_ledger_rows_are_removed_in_500s(settings: LedgerSettings) -> None:
     assert remove_old(settings, threading.Event(), NOW) == 0
 
 
-async def test_call_with_removed_row_is_recorded_at_end(
-    settings: LedgerSettings,
-) -> None:
+async def test_call_with_removed_row_is_written_again(settings: LedgerSettings) -> None:
     """The content of the removed row is erased from the file."""
     ledger = open_ledger(settings)
     started = format_hours_ago(24 * 100)

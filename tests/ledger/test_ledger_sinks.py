@@ -43,8 +43,8 @@ async def test_tool_call_is_refused_if_the_ledger_sink_function_fails(
 ) -> None:
     ran: list[int] = []
     handlers.work = lambda: ran.append(1)
+    handlers.broken = lambda record, /: 1 / 0
     for sink in ("absent", "broken"):
-        handlers.broken = lambda record, /: 1 / 0
         file_ledger = FileLedger(tmp_path / "unused", f"{HANDLERS}:{sink}")
         assert "cannot be written" in ((await file_ledger.call("work")).error or "")
     assert ran == []

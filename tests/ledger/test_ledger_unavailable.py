@@ -114,9 +114,7 @@ async def test_ledger_write_waits_10_seconds_for_a_restarted_database(
     assert database.closed == 1
 
 
-def test_ledger_database_connection_has_timeouts_that_the_url_can_override(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_database_connection_has_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     options: dict[str, Any] = {}
 
     def connect(**keywords: Any) -> Any:

@@ -100,9 +100,7 @@ def test_resource_link_block_requires_either_a_uri_or_content() -> None:
     ("make", "media_type"),
     [(image, "audio/wav"), (audio, "image/png"), (image, "image/a b")],
 )
-def test_image_and_audio_blocks_require_a_media_type_of_their_kind(
-    make: Any, media_type: str
-) -> None:
+def test_image_and_audio_require_their_media_types(make: Any, media_type: str) -> None:
     with pytest.raises(ValueError, match="is not a media type of"):
         make(b"x", media_type)
     assert image(b"x")["mimeType"] == "image/png"

@@ -73,7 +73,7 @@ def test_generated_resource_definition_that_was_edited_by_hand_raises_import_err
     assert "it has no URI" in str(caught.value)
 
 
-def test_generated_tests_fail_if_a_prompt_definition_changes(
+def test_generated_tests_fail_if_a_generated_mcp_prompt_definition_changes(
     project: Path, mcp_server: Any
 ) -> None:
     from toolcast_runtime.testing.generated_tests import snapshot_tests

@@ -96,8 +96,6 @@ def test_generated_resource_and_prompt_tests_pass(make_project: Any) -> None:
         (True, "bool"),
     ],
 )
-def test_wrong_prompt_result_raises_error_with_type(
-    result: Any, type_name: str
-) -> None:
+def test_wrong_prompt_result_raises_tool_error(result: Any, type_name: str) -> None:
     with pytest.raises(ToolError, match=f"returned `{type_name}` instead of a string"):
         _shape_prompt_result(result)

@@ -52,9 +52,7 @@ def load_definitions(project: Path, folder: str) -> list[dict[str, Any]]:
     return [json.loads(file.read_text("utf-8")) for file in files]
 
 
-def test_mcp_resource_and_prompt_lists_equal_the_generated_client_definitions(
-    server: StdioServer, project: Path
-) -> None:
+def test_lists_equal_generated_definitions(server: StdioServer, project: Path) -> None:
     for method, key, folder, kind in (
         ("resources/list", "resources", "mcp_resources", "uri"),
         ("resources/templates/list", TEMPLATES, "mcp_resources", "uriTemplate"),
@@ -163,9 +161,7 @@ def test_prompts_get_keeps_placeholders_in_argument_values(server: StdioServer) 
     assert result["messages"][0]["content"]["text"] == "Review 7 in a  tone."
 
 
-def test_prompts_get_returns_messages_for_handler_strings_blocks_and_messages(
-    server: StdioServer,
-) -> None:
+def test_prompts_get_returns_handler_messages(server: StdioServer) -> None:
     messages = get_prompt(server, "illustrated", order_id="7")["result"]["messages"]
     kinds = [(m["role"], m["content"]["type"]) for m in messages]
     users = [("user", "text"), ("user", "image")]
@@ -253,9 +249,7 @@ def test_list_requests_with_a_cursor_are_json_rpc_errors(server: StdioServer) ->
         assert error["code"] == INVALID
 
 
-def test_resource_link_content_over_http_is_readable_only_by_the_client_that_called_the_tool(
-    project: Path,
-) -> None:
+def test_http_link_content_is_readable_only_by_calling_client(project: Path) -> None:
     with run_server(package="generated.shop", root=project) as server:
         staff, guests = HttpServer(server), HttpServer(server, "/mcp/guests/")
         for era in ERAS:

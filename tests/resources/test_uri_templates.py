@@ -54,7 +54,5 @@ def test_uri_template_in_a_resource_spec_has_the_same_variables_as_in_the_mcp_sd
         ),
     ],
 )
-def test_unsupported_uri_template_is_reported_with_its_problem(
-    template: str, problem: str
-) -> None:
+def test_unsupported_uri_template_is_reported(template: str, problem: str) -> None:
     assert problem in check_template(template)

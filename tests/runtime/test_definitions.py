@@ -141,7 +141,7 @@ def test_registry_accepts_handlers_in_package(tmp_path: Path, handlers: str) -> 
 
 
 @pytest.mark.parametrize("handlers", [None, "works", "work.ow", "work.own.more", "own"])
-def test_registry_refuses_a_handler_outside_its_package(
+def test_registry_refuses_a_tool_handler_outside_the_given_handlers_package(
     tmp_path: Path, handlers: str | None
 ) -> None:
     package = Package(tmp_path, definition("note", handler="work.own:note"))
@@ -185,9 +185,7 @@ MCP_LINE = (
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("indent", ["  ", "\t", ""])
-def test_mcp_definition_keeps_the_number_and_escape_spelling_from_the_tool_file(
-    newline: str, indent: str
-) -> None:
+def test_mcp_definition_keeps_number_and_escapes(newline: str, indent: str) -> None:
     """Line breaks and indentation of the file are removed."""
     text = DEFINITION_TEXT.replace("  ", indent).replace("\n", newline)
     tool = parse_definition(text, "note")

@@ -132,9 +132,7 @@ McpServer(registry, name="demo").main([])
 """
 
 
-def test_stdio_mcp_server_imports_no_optional_runtime_part_that_its_tools_do_not_use(
-    tmp_path: Path,
-) -> None:
+def test_stdio_server_imports_no_optional_part_without_use(tmp_path: Path) -> None:
     handler = "tests.runtime.core_handlers:add"
     package = Package(tmp_path, definition("t", handler=handler))
     process = run_program(LOADED_MODULES_PROGRAM, tmp_path, (), package=package.name)
@@ -163,9 +161,7 @@ print([m for m in sys.modules if m.startswith({broken!r})])
 """
 
 
-def test_tool_without_optional_features_works_with_only_the_runtimes_core_package(
-    tmp_path: Path,
-) -> None:
+def test_tool_without_optional_features_needs_only_core(tmp_path: Path) -> None:
     """Confirmation and recording fail; a slower test removes the packages from a wheel."""
     handler = "tests.runtime.core_handlers:add"
     add = definition("add", handler=handler)

@@ -160,13 +160,13 @@ async def _async_handler(a: Any) -> Any:
         (_async_handler, True),
         (functools.partial(functools.partial(_async_handler)), True),
         (
-            functools.wraps(_async_handler)(lambda **kwargs: _async_handler(**kwargs)),
+            functools.wraps(_async_handler)(lambda **names: _async_handler(**names)),
             True,
         ),
         (functools.partial(single_parameter), False),
     ],
 )
-def test_async_handler_is_found_in_partials_and_wrappers(
+def test_async_handler_is_detected_in_partials_and_wrappers(
     function: Callable[..., Any], is_async: bool
 ) -> None:
     assert _make_adapter(function, "a").is_async is is_async

@@ -49,9 +49,7 @@ def test_require_level_refuses_code_generated_for_a_newer_runtime_level() -> Non
     )
 
 
-def test_require_level_refuses_code_of_older_level(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_require_level_refuses_older_level(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime_level, "RUNTIME_LEVEL", 2)
     with pytest.raises(ImportError) as error:
         require_level(1, "generated.notes")

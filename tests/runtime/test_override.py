@@ -62,9 +62,7 @@ def test_override_file_replaces_allow_and_adds_deny(tmp_path: Path) -> None:
     assert registry.names("external") == ("memory",)
 
 
-def test_allow_all_in_the_override_file_does_not_bypass_a_tools_clients_and_deny(
-    tmp_path: Path,
-) -> None:
+def test_override_allow_all_does_not_bypass_clients_and_deny(tmp_path: Path) -> None:
     registry = load_registry(write_file(tmp_path, {"external": {"allow": "*"}}))
     # Only `memory` names this client, and the toolset denies `stickynotes` for it.
     assert registry.names("external") == ("memory",)

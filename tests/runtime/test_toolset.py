@@ -133,9 +133,7 @@ async def test_toolset_finds_remote_tool_at_first_available_provider_with_it() -
     assert toolset._is_known("c") and not toolset._is_known("d")
 
 
-def test_call_deadline_is_extended_by_the_users_answer_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_deadline_excludes_user_answer_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds in which a question waits for the user do not count against the timeout."""
     clock = SimpleNamespace(monotonic=lambda: 50.0)
     monkeypatch.setattr(contexts, "time", clock)

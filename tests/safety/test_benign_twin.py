@@ -85,9 +85,7 @@ LISTS = sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
         for number, path in enumerate(LISTS)
     ],
 )
-def test_text_from_real_mcp_servers_changes_only_string_constants(
-    path: Path, tmp_path: Path
-) -> None:
+def test_real_server_text_changes_only_constants(path: Path, tmp_path: Path) -> None:
     specs: dict[str, Any] = {"toolset": {"name": "x", "title": "X"}}
     for tool in json.loads(path.read_text("utf-8"))["tools"]:
         spec = {"name": tool["name"], "summary": "x"}

@@ -45,7 +45,7 @@ def test_call_log_line_quotes_a_tool_name_only_if_it_has_special_characters(
     assert record.lineno == 0
 
 
-def test_long_tool_name_is_truncated_in_log_line(
+def test_tool_name_above_128_characters_is_truncated_in_the_call_log_line(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast.calls")

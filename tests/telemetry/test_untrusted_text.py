@@ -36,7 +36,7 @@ from toolcast_runtime.core.calls.untrusted_text import (
         ("\ud800", "\\ud800"),
     ],
 )
-def test_escape_unprintable_escapes_invisible_characters(
+def test_escape_unprintable_escapes_invisible_characters_and_excess_combining_marks(
     text: str, expected: str
 ) -> None:
     assert escape_unprintable(text) == expected

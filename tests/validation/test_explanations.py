@@ -78,7 +78,7 @@ def test_wrong_discriminator_oneof_problem_lists_the_valid_values() -> None:
         ),
     ],
 )
-def test_schema_problem_is_explained_in_a_sentence(
+def test_json_schema_problem_is_explained_in_one_sentence(
     schema: Any, value: Any, sentence: str
 ) -> None:
     assert check(schema, value) == [sentence]
@@ -88,9 +88,7 @@ def test_schema_problem_is_explained_in_a_sentence(
     ("count", "end"),
     [(10, "`n8` or `n9` is required"), (11, "`n9` and 1 more is required")],
 )
-def test_alternative_required_properties_problem_lists_at_most_10_names(
-    count: int, end: str
-) -> None:
+def test_anyof_required_problem_lists_at_most_10_names(count: int, end: str) -> None:
     names = [{"required": [f"n{number}"]} for number in range(count)]
     (problem,) = check({"anyOf": names}, {})
     assert problem.startswith("one of `n0`") and problem.endswith(end)

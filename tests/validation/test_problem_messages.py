@@ -293,9 +293,7 @@ def test_anyof_problem_explains_the_nearest_alternative(
         ({"properties": {**{f"p{n}": {} for n in range(10)}, "a": {"const": 1}}}, ""),
     ],
 )
-def test_anyof_alternative_is_named_by_title_or_constant(
-    schema: Any, name: str
-) -> None:
+def test_alternative_is_named_by_title_or_constant(schema: Any, name: str) -> None:
     defs = {"shape": {"required": ["b"]}}
     alternatives = [{"type": "null"}, {"required": ["b"], **schema}]
     (problem,) = check({"anyOf": alternatives, "$defs": defs}, {})

@@ -104,7 +104,7 @@ def test_invalid_mcp_tool_definition_is_reported_with_the_reason(revision: str) 
         (True, False),
     ],
 )
-def test_output_schema_without_object_root_is_removed_for_older_clients(
+def test_output_schema_without_an_object_root_is_removed_for_older_mcp_clients(
     schema: Any, is_listed: bool
 ) -> None:
     assert has_object_root(schema) is is_listed

@@ -27,7 +27,7 @@ NAMES = (
 @pytest.mark.parametrize("name", [*NAMES, "a~b/c", "a%41"])
 @pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
 @pytest.mark.parametrize("is_encoded", [False, True], ids=["plain", "encoded"])
-def test_refs_with_characters_that_uris_forbid_resolve(
+def test_refs_to_definitions_with_characters_that_uris_forbid_resolve(
     name: str, keyword: str, is_encoded: bool
 ) -> None:
     step = name.replace("~", "~0").replace("/", "~1")

@@ -84,7 +84,7 @@ def test_ref_to_an_ambiguous_or_unknown_schema_anchor_raises_lookup_error() -> N
         ("/~01", ("~1",)),
     ],
 )
-def test_json_pointer_has_keys_and_indexes(
+def test_json_pointer_is_resolved_to_keys_and_indexes(
     pointer: str, steps: tuple[str | int, ...] | None
 ) -> None:
     assert resolve_pointer({"a": [1, [2]], "/": {"~": 3}, "~1": 4}, pointer) == steps
