@@ -36,25 +36,23 @@ def run_with_file_limit(
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_generate_on_full_disk_names_file_and_changes_nothing(clone: Clone) -> None:
+def test_command_on_a_full_disk_names_the_file_and_changes_nothing(
+    clone: Clone,
+) -> None:
     spec = clone.root / "specs/toy/greet.yaml"
     text = spec.read_text("utf-8").replace("Greet somebody.", "Greet anybody.")
     spec.write_text(text, encoding="utf-8")
+    schema = clone.root / "specs/schemas/tool.schema.json"
+    schema.write_text(schema.read_text("utf-8") + "\n", encoding="utf-8")
     before = read_files(clone.root)
-    result = run_with_file_limit(clone.root, 64, "generate")
-    assert result.returncode == 2
-    assert result.stderr == "error: generated/toy/prompts/preamble.md: File too large\n"
-    assert read_files(clone.root) == before
-
-
-def test_new_on_full_disk_names_file_and_writes_nothing(clone: Clone) -> None:
-    before = read_files(clone.root)
-    result = run_with_file_limit(clone.root, 64, "new", "wave")
-    assert result.returncode == 2
-    assert result.stderr == (
-        "error: specs/toy/wave.yaml: File too large; nothing was written\n"
-    )
-    assert read_files(clone.root) == before
+    for command, error in (
+        ("generate", "generated/toy/prompts/preamble.md: File too large"),
+        ("new wave", "specs/toy/wave.yaml: File too large; nothing was written"),
+        ("schema --write", "specs/schemas/tool.schema.json: File too large"),
+    ):
+        result = run_with_file_limit(clone.root, 64, *command.split())
+        assert (result.returncode, result.stderr) == (2, f"error: {error}\n")
+        assert read_files(clone.root) == before
 
 
 def test_init_on_full_disk_names_file_and_leaves_no_files(tmp_path: Path) -> None:
@@ -65,16 +63,6 @@ def test_init_on_full_disk_names_file_and_leaves_no_files(tmp_path: Path) -> Non
         result.stderr,
     )
     assert list((tmp_path / "demo").iterdir()) == []
-
-
-def test_schema_write_on_full_disk_names_and_preserves_the_file(clone: Clone) -> None:
-    schema = clone.root / "specs/schemas/tool.schema.json"
-    schema.write_text(schema.read_text("utf-8") + "\n", encoding="utf-8")
-    before = read_files(clone.root)
-    result = run_with_file_limit(clone.root, 64, "schema", "--write")
-    assert result.returncode == 2
-    assert result.stderr == "error: specs/schemas/tool.schema.json: File too large\n"
-    assert read_files(clone.root) == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

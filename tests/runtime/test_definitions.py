@@ -36,12 +36,8 @@ def test_registry_orders_tools_by_section_then_order_then_name(tmp_path: Path) -
     assert registry.names() == ("e", "c", "d", "b", "a", "zebra")
 
 
-def delete_types(package: Package) -> None:
-    (package.folder / "note.py").unlink()
-
-
-def delete_definition(package: Package) -> None:
-    (package.folder / "note.json").unlink()
+def make_delete(name: str) -> Callable[[Package], None]:
+    return lambda package: (package.folder / name).unlink()
 
 
 def rename_files(package: Package) -> None:
@@ -72,8 +68,8 @@ CONFLICT = '<<<<<<< HEAD\n  "a": 1,\n=======\n  "a": 2,\n>>>>>>> other\n'
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (delete_types, "note.json exists without note.py"),
-        (delete_definition, "note.py exists without note.json"),
+        (make_delete("note.py"), "note.json exists without note.py"),
+        (make_delete("note.json"), "note.py exists without note.json"),
         (rename_files, "other.json is inconsistent"),
         (
             make_edit('"name": "note"', '"name": "memo"'),

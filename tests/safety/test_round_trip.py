@@ -47,7 +47,9 @@ def test_repository_specs_equal_the_tools_imported_from_their_generated_packages
 def test_hostile_strings_in_specs_are_unchanged_in_the_imported_generated_package(
     tmp_path: Path, programs: ForkServer
 ) -> None:
-    assert_round_trip(tmp_path, make_text_toolset(*PAYLOADS), programs)
+    # Text that could open an HTML tag, an instruction or a comment.
+    tags = ["<?", "<!--", "<!x\n## b", "# a <script>\n```"]
+    assert_round_trip(tmp_path, make_text_toolset(*PAYLOADS, *tags), programs)
 
 
 texts = st.text(
@@ -96,22 +98,6 @@ def draw_tool(draw: Any) -> dict[str, Any]:
         "meta": {"a.b/c": draw(values)},
         "examples": [{"title": "E", "arguments": {}, "result": draw(values)}],
     }
-
-
-@pytest.mark.parametrize("text", ["<?", "<!--", "<!x\n## b", "# a <script>\n```"])
-def test_spec_text_that_could_open_an_html_tag_is_unchanged_in_the_imported_generated_package(
-    text: str, tmp_path: Path, programs: ForkServer
-) -> None:
-    tool = {
-        "name": "a",
-        "summary": text.partition("\n")[0],
-        "description": text,
-        "when_to_use": text,
-        "parameters": {"type": "object", "properties": {}},
-        "cli": {"keyword": None, "reason": "None."},
-    }
-    toolset = {"name": "x", "title": "X"}
-    assert_round_trip(tmp_path, {"toolset": toolset, "a": tool}, programs)
 
 
 @settings(
