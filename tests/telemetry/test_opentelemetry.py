@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import httpx
@@ -316,21 +316,14 @@ async def _post(server: McpServer, *methods: str) -> None:
 
 def test_call_without_tracer_provider_passes_on_the_trace(server: McpServer) -> None:
     spans: list[trace.Span] = []
-    handlers.STATE["registry"] = SpanRecorder(spans, server.registry)
+
+    async def call_recorded_tool(*args: Any) -> Any:
+        spans.append(trace.get_current_span())
+        return await server.registry.call_tool(*args)
+
+    handlers.STATE["registry"] = SimpleNamespace(call_tool=call_recorded_tool)
     call_tool(server, "call_other")
     assert [span.get_span_context().is_valid for span in spans] == [False]
     call_tool(server, "call_other", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
     # The caller's trace is passed on to nested calls nevertheless.
     assert f"{spans[-1].get_span_context().trace_id:032x}" == TRACE
-
-
-class SpanRecorder:
-    """A registry that records the current span of each call."""
-
-    def __init__(self, spans: list[trace.Span], registry: Registry) -> None:
-        self._spans = spans
-        self._registry = registry
-
-    async def call_tool(self, *args: Any) -> Any:
-        self._spans.append(trace.get_current_span())
-        return await self._registry.call_tool(*args)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import time
 from typing import Any
@@ -28,6 +29,10 @@ def large_ints(*bounds: int) -> list[int]:
 
 OBJECTS = [{"a": number} for number in range(5_000)]
 ALTERNATIVES = "|".join(f"word{number}" for number in range(2_000))
+LARGE = large_ints(5_000)
+TIMES = range(300)
+CONSTANTS = [{"properties": {"a": {"const": i}}} for i in TIMES]
+RECURSION = {"$ref": "#/$defs/a"}
 HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
     "large integers that differ": ({"uniqueItems": True}, large_ints(40_000)),
     "some large integers that differ": ({"uniqueItems": True}, large_ints(2_000)),
@@ -35,16 +40,10 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         {"uniqueItems": True},
         [{"a": [number]} for number in large_ints(20_000)],
     ),
-    "large integers and an enum": (
-        array(enum=large_ints(5_000)),
-        {"a": large_ints(5_000)},
-    ),
+    "large integers and an enum": (array(enum=LARGE), {"a": LARGE}),
     "an enum of objects": (array(enum=OBJECTS), {"a": [{"a": 4_999}] * 100_000}),
     "a mixed enum": (array(enum=[*range(5_000), "x"]), {"a": ["x"] * 100_000}),
-    "a large constant": (
-        array(const=OBJECTS),
-        {"a": [[{"a": number} for number in range(5_000)] for _ in range(15)]},
-    ),
+    "a large constant": (array(const=OBJECTS), {"a": [copy.deepcopy(OBJECTS)] * 15}),
     "long numbers": (array(minimum=1), {"a": [10**4_000] * 2_000}),
     "exact division": (array(multipleOf=0.1), {"a": [1e300] * 20_000}),
     "many alternatives": (array(pattern=ALTERNATIVES), {"a": ["x" * 400] * 10_000}),
@@ -59,7 +58,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
     "what is not evaluated": (
         {
             "unevaluatedItems": False,
-            "anyOf": [{"contains": {"const": number}} for number in range(200)],
+            "anyOf": [{"contains": {"const": i}} for i in TIMES],
         },
         list(range(50_000)),
     ),
@@ -68,12 +67,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         [{"a": number} for number in range(50_000)],
     ),
     "alternatives in each of many places": (
-        array(
-            anyOf=[
-                {"properties": {"a": {"const": i}}, "required": ["a", "b"]}
-                for i in range(200)
-            ]
-        ),
+        array(anyOf=[{**CONSTANTS[i], "required": ["a", "b"]} for i in TIMES]),
         {"a": [{"a": -1} for _ in range(3_000)]},
     ),
     "many names that are missing in many places": (
@@ -81,22 +75,15 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         {"a": [{} for _ in range(900)]},
     ),
     "names that depend on each other": (
-        {
-            "dependentRequired": {
-                f"p{i}": [f"q{j}" for j in range(300)] for i in range(300)
-            }
-        },
-        {f"p{i}": 1 for i in range(300)},
+        {"dependentRequired": {f"p{i}": [f"q{j}" for j in range(300)] for i in TIMES}},
+        {f"p{i}": 1 for i in TIMES},
     ),
     "names that are missing beside long texts": (
         {"required": [f"r{i}" for i in range(200)]},
         {f"p{i}": "x" * 15_000 for i in range(900)},
     ),
     "what is wrong at each level above a long text": (
-        {
-            "$ref": "#/$defs/a",
-            "$defs": {"a": {"minItems": 2, "items": {"$ref": "#/$defs/a"}}},
-        },
+        {"$ref": "#/$defs/a", "$defs": {"a": {"minItems": 2, "items": RECURSION}}},
         functools.reduce(lambda inner, _: [inner], range(150), "x" * 10_000_000),
     ),
     "look-ahead from each place": ({"pattern": "(?=.*x)y"}, "y" * 100_000),
@@ -149,6 +136,13 @@ ROW = {
     "required": ["id", "kind"],
     "additionalProperties": False,
 }
+OPERATIONS: list[dict[str, Any]] = [
+    {
+        "properties": {"op": {"const": op}, "of": {"items": RECURSION}},
+        "required": ["op"],
+    }
+    for op in ("and", "or", "not", "is", "in", "like")
+]
 LONG = "A text of a person.\n" * 50_000
 HONEST: dict[str, tuple[dict[str, Any], Any]] = {
     "ten thousand rows": (
@@ -184,23 +178,7 @@ HONEST: dict[str, tuple[dict[str, Any], Any]] = {
         {"a": [f"10.0.{i // 250}.{i % 250}" for i in range(5_000)]},
     ),
     "a tree of choices": (
-        {
-            "$ref": "#/$defs/node",
-            "$defs": {
-                "node": {
-                    "oneOf": [
-                        {
-                            "properties": {
-                                "op": {"const": op},
-                                "of": {"items": {"$ref": "#/$defs/node"}},
-                            },
-                            "required": ["op"],
-                        }
-                        for op in ("and", "or", "not", "is", "in", "like")
-                    ]
-                }
-            },
-        },
+        {"$ref": "#/$defs/a", "$defs": {"a": {"oneOf": OPERATIONS}}},
         functools.reduce(
             lambda inner, _: {"op": "and", "of": [inner, {"op": "is"}]},
             range(20),
