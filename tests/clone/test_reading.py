@@ -93,7 +93,6 @@ def test_read_regular_file_allocates_only_the_file_size(tmp_path: Path) -> None:
 
 
 def test_read_regular_file_reads_a_proc_file_with_size_zero() -> None:
-    """Files in /proc have content, although their size is zero."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("there is no /proc")
     assert b"Name:" in read_regular_file("/proc/self/status", 10_000)
@@ -103,7 +102,6 @@ def test_read_regular_file_reads_a_proc_file_with_size_zero() -> None:
 def test_malformed_or_special_client_override_file_raises_access_error(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
-    """Links, special files and malformed content at the path of `clients.json`."""
     path = tmp_path / "clients.json"
     plant(path, outside)
     access = Access({"internal": Client(allow="*")}, {})
@@ -119,7 +117,6 @@ def test_malformed_or_special_client_override_file_raises_access_error(
 def test_malformed_or_special_tool_definition_file_raises_definition_error(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
-    """Links, special files and malformed content at the path of a tool's JSON file."""
     package = Package(tmp_path, definition("note"), definition("other"))
     path = package.folder / "note.json"
     clear_path(path)
@@ -132,7 +129,6 @@ def test_malformed_or_special_tool_definition_file_raises_definition_error(
 def test_cli_log_option_does_not_write_to_links_pipes_or_devices(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
-    """The log of a toolset's commands (`--log FILE`)."""
     path = tmp_path / "log"
     plant(path, outside)
     with pytest.raises(OSError) as caught:

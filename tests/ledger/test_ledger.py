@@ -127,8 +127,6 @@ async def test_tool_call_is_refused_if_the_ledger_cannot_be_written(
 async def test_tool_result_is_returned_if_the_ledger_fails_after_the_call_started(
     file_ledger: FileLedger, handlers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The error is logged."""
-
     def breaks_it() -> str:
         with closing(sqlite3.connect(file_ledger.path)) as connection:
             connection.execute("DROP TABLE calls")
@@ -197,7 +195,6 @@ async def test_closed_ledger_is_opened_again_by_the_next_call(
 
 
 def test_ledger_is_shared_by_threads(file_ledger: FileLedger) -> None:
-
     def calls() -> None:
         for _ in range(5):
             assert asyncio.run(file_ledger.call("echo")).success

@@ -21,12 +21,11 @@ def test_content_store_for_resource_links_has_only_the_last_1000_contents() -> N
     assert stored == uris[1:]
 
 
-@pytest.mark.parametrize(
-    "uri", ["page", "", "a b:c", "https://a\nb", "JavaScript:alert(1)", "data:,x"]
-)
-def test_resource_link_with_invalid_or_unsafe_uri_raises_value_error(uri: str) -> None:
-    with pytest.raises(ValueError, match="not a URI that a client may open"):
-        link("page", uri)
+def test_resource_link_with_invalid_or_unsafe_uri_raises_value_error() -> None:
+    unsafe = ("page", "", "a b:c", "https://a\nb", "JavaScript:alert(1)", "data:,x")
+    for uri in unsafe:
+        with pytest.raises(ValueError, match="not a URI that a client may open"):
+            link("page", uri)
 
 
 def test_file_or_link_block_with_an_invalid_media_type_raises_value_error() -> None:

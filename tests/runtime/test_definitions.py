@@ -114,7 +114,6 @@ def test_registry_refuses_generated_tool_files_that_were_changed_by_hand(
 
 
 def test_definition_error_lists_5_problems_and_counts_the_rest(tmp_path: Path) -> None:
-    """Nine incomplete tools are reported in one `DefinitionError`."""
     package = Package(tmp_path, *(definition(f"tool{n}") for n in range(9)))
     for path in package.folder.glob("tool*.py"):
         path.unlink()

@@ -48,13 +48,9 @@ def test_format_deprecation_has_removal_date_replacement_and_reason(
 def load_registry(tmp_path: Path) -> Registry:
     """Return a registry with the deprecated tool `note` and its replacement."""
     cli = {"command": "note", "lines": []}
-    return Registry(
-        Package(
-            tmp_path,
-            definition("note", deprecated=DEPRECATED, cli=cli, former_names=["memo"]),
-            definition("save_note", cli={**cli, "command": "save"}),
-        ).load()
-    )
+    note = definition("note", deprecated=DEPRECATED, cli=cli, former_names=["memo"])
+    save_note = definition("save_note", cli={**cli, "command": "save"})
+    return Registry(Package(tmp_path, note, save_note).load())
 
 
 def test_cli_help_for_a_deprecated_tool_has_the_notice(tmp_path: Path) -> None:

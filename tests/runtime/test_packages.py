@@ -6,15 +6,12 @@ import importlib
 import subprocess
 import sys
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
 
-import toolcast_runtime
 from tests.module_graph import load_modules
 from tests.test_structure import assert_none
 
-ROOT = Path(toolcast_runtime.__file__).parent
 MODULES = {
     name: module
     for name, module in load_modules().items()

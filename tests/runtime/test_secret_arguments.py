@@ -220,7 +220,6 @@ def test_ledger_redaction_keeps_long_lists_and_texts_without_secrets() -> None:
     ],
 )
 def test_classify_name_returns_which_values_are_secret(secret: str, names: str) -> None:
-    """Classes of names: every value is secret, only texts are, or none is."""
     assert {name: classify_name(name) for name in names.split()} == dict.fromkeys(
         names.split(), secret
     )

@@ -42,7 +42,6 @@ class Dependencies:
 
 
 async def test_lifespan_ends_at_last_leave(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The toolset is entered twice; only the second `leave` ends the lifespan."""
     timeouts: list[float] = []
 
     async def wait_for_abandoned(seconds: float) -> None:
@@ -135,7 +134,6 @@ async def test_toolset_finds_remote_tool_at_first_available_provider_with_it() -
 
 
 def test_deadline_excludes_user_answer_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seconds in which a question waits for the user do not count against the timeout."""
     clock = SimpleNamespace(monotonic=lambda: 50.0)
     monkeypatch.setattr(contexts, "time", clock)
     context = CallContext("look")

@@ -25,7 +25,6 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("text", PAYLOADS, ids=lambda text: text[:20])
 def test_hostile_text_changes_only_string_constants(text: str, tmp_path: Path) -> None:
-    """Generated code equals that of the toolset's twin, except for strings."""
     specs = make_text_toolset(text)
     specs["toolset"]["targets"]["mcp"] = {"search": True, "search_hints": True}
     check_same_structure(tmp_path, specs)

@@ -179,7 +179,6 @@ def test_each_deliberately_broken_generator_encoder_fails_the_expected_safety_ch
     monkeypatch: pytest.MonkeyPatch,
     programs: ForkServer,
 ) -> None:
-    """Checks are those of every run, the benign twin and the round trip."""
     encoders = FAILS_GATE if check == "gate" else FAILS_ROUND_TRIP
     break_encoder(monkeypatch, encoder, encoders[encoder])
     assert find_failed_check(tmp_path, programs) == check

@@ -141,7 +141,6 @@ json.dump(found, sys.stdout)
 
 
 def test_tools_of_hostile_projects_equal_their_specs(combined_project: Path) -> None:
-    """Another process imports the generated packages of all accepted projects."""
     toolsets = sorted(f"row_{case.replace('-', '_')}" for case in ACCEPTED)
     process = subprocess.run(
         [sys.executable, "-B", "-c", PRINT_TOOLS, *toolsets],

@@ -26,7 +26,6 @@ from toolcast.pipeline import generate
 def test_repository_specs_equal_the_tools_imported_from_their_generated_packages(
     toolset: str, tmp_path: Path, programs: ForkServer
 ) -> None:
-    """Generated packages are imported by another process and compared with the specs."""
     workspace = generate(str(own_project())).workspace
     assert workspace is not None
     toolset_model = next(t for t in workspace.toolsets if t.name == toolset)

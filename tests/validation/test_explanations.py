@@ -47,7 +47,6 @@ def test_anyof_problem_names_nearest_alternative_and_its_problems(keyword: str) 
 
 
 def test_wrong_discriminator_oneof_problem_lists_the_valid_values() -> None:
-    """Discriminator `kind` of a shape must be "circle" or "square"."""
     assert check(SHAPES, {"shape": {"kind": "hexagon", "radius": 1, "side": 1}}) == [
         '`shape.kind` must be one of "circle", "square"'
     ]
@@ -84,14 +83,13 @@ def test_json_schema_problem_is_explained_in_one_sentence(
     assert check(schema, value) == [sentence]
 
 
-@pytest.mark.parametrize(
-    ("count", "end"),
-    [(10, "`n8` or `n9` is required"), (11, "`n9` and 1 more is required")],
-)
-def test_anyof_required_problem_lists_at_most_10_names(count: int, end: str) -> None:
-    names = [{"required": [f"n{number}"]} for number in range(count)]
+def test_anyof_required_problem_lists_at_most_10_names() -> None:
+    names = [{"required": [f"n{number}"]} for number in range(11)]
     (problem,) = check({"anyOf": names}, {})
-    assert problem.startswith("one of `n0`") and problem.endswith(end)
+    assert problem.startswith("one of `n0`")
+    assert problem.endswith("`n9` and 1 more is required")
+    (problem,) = check({"anyOf": names[:10]}, {})
+    assert problem.endswith("`n8` or `n9` is required")
 
 
 @pytest.mark.parametrize(("keyword", "count"), [("items", 3), ("propertyNames", 2)])

@@ -329,7 +329,6 @@ _LIMITS: dict[str, tuple[int, dict[str, Any], Any]] = {
 
 @pytest.mark.parametrize("case", _LIMITS)
 def test_array_is_validated_up_to_the_item_limit_of_its_keyword(case: str) -> None:
-    """One item more than the limit is rejected, because the cost of each item is added."""
     maximum, schema, item = _LIMITS[case]
     work = CostEstimate(schema)
     for count, is_accepted in ((maximum, True), (maximum + 1, False)):
@@ -351,7 +350,6 @@ def test_validation_cost_is_measured_per_path_for_up_to_6000_subvalues() -> None
 
 
 def test_strings_do_not_count_for_another_propertys_costly_pattern() -> None:
-    """The object with 4,000 members is accepted, because only `path` has the pattern."""
     members = {str(number): "a" for number in range(4_000)}
     text = {"type": "string"}
     schema = {"properties": {"path": _BACKTRACKING}, "additionalProperties": text}
