@@ -67,7 +67,7 @@ class Batches(records.RecordBatches[Any]):
         return sqlite3.connect(":memory:", check_same_thread=False), {}
 
 
-def test_unwritten_ends_are_retried_in_2_s(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritten_ends_are_retried_after_2_s(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most 10,000 of them are kept for the next attempt."""
     batches = Batches()
     items = [make_item("started"), *(make_item() for _ in range(10_001))]
@@ -243,7 +243,7 @@ def test_ledger_retention_time_is_parsed_in_hours_and_days() -> None:
     assert tables._parse_duration("7d") == timedelta(days=7)
 
 
-def test_ledger_retention_pauses_by_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retention_pauses_after_full_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     left = [500, 500, 499, 500, 0]
     parameters: list[Any] = []
 

@@ -47,10 +47,7 @@ def change_files(path: Path, how: str) -> None:
     "how", ["remove", "remove all", "rename", "rename all", "backup"]
 )
 async def test_ledger_rows_are_written_to_the_path_after_its_file_was_replaced(
-    file_ledger: FileLedger,
-    handlers: Any,
-    how: str,
-    caplog: pytest.LogCaptureFixture,
+    file_ledger: FileLedger, handlers: Any, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     handlers.echo = lambda arguments, /: arguments["number"]
     for number in range(3):

@@ -114,7 +114,7 @@ def test_ledger_keeps_a_confirmation_question_until_answered_or_30_days_old(
     assert can_be_used is (is_there and not is_taken)
 
 
-def test_old_ledger_rows_are_removed_in_500s(settings: LedgerSettings) -> None:
+def test_old_rows_are_removed_in_batches_of_500(settings: LedgerSettings) -> None:
     rows = {f"{number:04}": (24 * 100,) for number in range(600)}
     ended = threading.Event()
     ended.set()

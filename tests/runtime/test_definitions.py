@@ -145,10 +145,8 @@ def test_registry_refuses_a_tool_handler_outside_the_given_handlers_package(
 
 
 def test_renamed_from_resolves_unless_a_tool_has_the_name(tmp_path: Path) -> None:
-    package = Package(
-        tmp_path, definition("note", renamed_from=["memo", "card"]), definition("card")
-    )
-    registry = Registry(package.load())
+    note = definition("note", renamed_from=["memo", "card"])
+    registry = Registry(Package(tmp_path, note, definition("card")).load())
     names = [registry.resolve(name) for name in ("memo", "card", "nothing")]
     assert names == ["note", "card", "nothing"]
 

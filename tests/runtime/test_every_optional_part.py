@@ -172,9 +172,8 @@ def test_tool_without_optional_features_needs_only_core(tmp_path: Path) -> None:
         "required": ["a", "b"],
     }
     ask = definition("ask", handler=handler, confirm={"message": "Really?"})
-    package = Package(
-        tmp_path, add, ask, definition("keep", handler=handler, persistent=True)
-    )
+    keep = definition("keep", handler=handler, persistent=True)
+    package = Package(tmp_path, add, ask, keep)
     process = run_program(CORE_ONLY_PROGRAM, tmp_path, PACKAGES, package=package.name)
     assert process.returncode == 0, process.stderr
     lines = process.stdout.splitlines()

@@ -35,6 +35,7 @@ def make_documented(name: str, *usage: str, **fields: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def prompts(tmp_path: Path) -> Prompts:
+    exclusions = {"prompts": "x", "cli": "x"}
     package = Package(
         tmp_path,
         make_documented(
@@ -42,9 +43,7 @@ def prompts(tmp_path: Path) -> Prompts:
         ),
         make_documented("cut", section="text", order=2, clients=["writer"]),
         make_documented("loose", "Alone."),
-        make_documented(
-            "hidden", section="text", exclusions={"prompts": "x", "cli": "x"}
-        ),
+        make_documented("hidden", section="text", exclusions=exclusions),
         definition("bare", section="text"),
     )
     registry = Registry(
@@ -53,14 +52,9 @@ def prompts(tmp_path: Path) -> Prompts:
         clients={"writer": Client(allow="*"), "reader": Client(allow=("count", "cut"))},
         override=OverrideFile("NO_SUCH_VARIABLE"),
     )
-    return Prompts(
-        registry,
-        before="## Tools\n\nUse them.\n",
-        sections=SECTIONS,
-        cli=CliBlock(
-            "notes", before="## Commands\n\n", after="\nEnd.\n", client="reader"
-        ),
-    )
+    cli = CliBlock("notes", "## Commands\n\n", "\nEnd.\n", client="reader")
+    start = "## Tools\n\nUse them.\n"
+    return Prompts(registry, before=start, sections=SECTIONS, cli=cli)
 
 
 def test_prompt_section_has_bullets_then_usage_then_footer(prompts: Prompts) -> None:

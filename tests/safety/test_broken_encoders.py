@@ -148,11 +148,8 @@ def find_failed_check(root: Path, programs: ForkServer) -> str:
         assert_round_trip(root, specs, programs)
     except (AssertionError, StopIteration):
         rules = {finding.rule for finding in generate(str(root)).findings}
-        return (
-            "gate"
-            if rules & {"target/unexpected-output", "target/template-error"}
-            else "round trip"
-        )
+        gates = {"target/unexpected-output", "target/template-error"}
+        return "gate" if rules & gates else "round trip"
     return "none"
 
 

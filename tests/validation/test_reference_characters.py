@@ -89,13 +89,9 @@ def test_all_schemas_in_real_mcp_server_tool_lists_compile(path: Path) -> None:
 def test_all_the_repositorys_own_tool_schemas_compile() -> None:
     workspace = load_workspace(str(ROOT)).workspace
     assert workspace is not None
-    schemas = [
-        schema
-        for toolset in workspace.toolsets
-        for tool in toolset.tools
-        for schema in (tool.listed_parameters, tool.listed_returns)
-        if schema is not None
-    ]
-    assert len(schemas) > 100
-    for schema in schemas:
-        Checker(schema, asserts_formats=True)
+    tools = [tool for toolset in workspace.toolsets for tool in toolset.tools]
+    assert len(tools) > 50
+    for tool in tools:
+        for schema in (tool.listed_parameters, tool.listed_returns):
+            if schema is not None:
+                Checker(schema, asserts_formats=True)
