@@ -15,45 +15,31 @@ Plant = Callable[[Path, Path], None]
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 
 
-def link_to_outside_file(path: Path, outside: Path) -> None:
-    path.symlink_to(outside / "bashrc")
+def make_link(name: str, target: str) -> Plant:
+    """Return a plant with a name that links a path to a target.
+
+    The target can contain `{path}`, `{root}` and `{outside}`: the name of the link, the
+    relative path of the root folder, and the folder outside of the project.
+    """
+
+    def plant(path: Path, outside: Path) -> None:
+        root = "/".join([".."] * (len(path.parts) - 1))
+        path.symlink_to(target.format(path=path.name, root=root, outside=outside))
+
+    plant.__name__ = name
+    return plant
 
 
-def link_to_outside_folder(path: Path, outside: Path) -> None:
-    path.symlink_to(outside)
-
-
-def relative_link_to_outside_file(path: Path, outside: Path) -> None:
-    ancestors = "/".join([".."] * (len(path.parts) - 1))
-    path.symlink_to(f"{ancestors}{outside}/bashrc")
-
-
-def link_to_missing_outside_file(path: Path, outside: Path) -> None:
-    path.symlink_to(outside / "not-there-yet")
-
-
-def link_to_itself(path: Path, outside: Path) -> None:
-    path.symlink_to(path.name)
-
-
-def link_to_parent_folder(path: Path, outside: Path) -> None:
-    path.symlink_to("..")
-
-
-def link_to_dev_zero(path: Path, outside: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
-def link_to_process_memory(path: Path, outside: Path) -> None:
-    path.symlink_to("/proc/self/mem")
-
-
-def link_to_process_folder(path: Path, outside: Path) -> None:
-    path.symlink_to("/proc/self")
-
-
-def link_to_terminal(path: Path, outside: Path) -> None:
-    path.symlink_to("/dev/tty")
+link_to_outside_file = make_link("link_to_outside_file", "{outside}/bashrc")
+link_to_outside_folder = make_link("link_to_outside_folder", "{outside}")
+relative_link_to_outside_file = make_link("relative_link", "{root}{outside}/bashrc")
+link_to_missing_outside_file = make_link("dangling_link", "{outside}/not-there-yet")
+link_to_itself = make_link("link_to_itself", "{path}")
+link_to_parent_folder = make_link("link_to_parent_folder", "..")
+link_to_dev_zero = make_link("link_to_dev_zero", "/dev/zero")
+link_to_process_memory = make_link("link_to_process_memory", "/proc/self/mem")
+link_to_process_folder = make_link("link_to_process_folder", "/proc/self")
+link_to_terminal = make_link("link_to_terminal", "/dev/tty")
 
 
 def named_pipe(path: Path, outside: Path) -> None:

@@ -10,9 +10,7 @@ TRAP_MODULE = "open('trap-was-sprung', 'w').close()\n"
 ENTRY_POINTS = "[toolcast.targets]\nplanted = planted:TARGET\n"
 
 
-def test_toolcast_check_imports_no_module_from_the_working_directory(
-    tmp_path: Path,
-) -> None:
+def test_check_imports_no_module_from_the_working_directory(tmp_path: Path) -> None:
     for name in ("click", "jinja2", "yaml", "planted"):
         (tmp_path / f"{name}.py").write_text(TRAP_MODULE, "utf-8")
     metadata = tmp_path / "planted-1.dist-info"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.clone.plants import PLANTS, Plant, clear_path
+from tests.clone.plants import PLANTS, Plant, clear_path, sparse_terabyte
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import DefinitionError, Registry
 from toolcast_runtime.core.access import Access, AccessError, Client
@@ -18,22 +18,12 @@ from toolcast_runtime.core.override_file import OverrideFile
 from toolcast_runtime.core.safe_file import NotRegularFileError, read_regular_file
 from toolcast_runtime.core.safe_folder import Folder, open_for_append
 
-SPECIAL_FILES = [
-    plant
-    for plant in PLANTS
-    if plant.__name__
-    not in (
-        "sparse_terabyte",
-        "deeply_nested_json",
-        "control_characters",
-        "invalid_utf8",
-    )
-]
+# The last four plants are regular files.
+SPECIAL_FILES = PLANTS[:-4]
 pytestmark = pytest.mark.usefixtures("time_limit")
-each_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 
 
-@pytest.mark.parametrize("plant", SPECIAL_FILES, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("plant", SPECIAL_FILES)
 def test_read_regular_file_refuses_links_pipes_and_devices_with_their_path(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
@@ -70,9 +60,7 @@ def test_read_regular_file_refuses_a_pipe_that_replaced_the_file_before_opening(
         read_regular_file(str(path), 100)
 
 
-def test_read_regular_file_reads_a_growing_file_only_up_to_the_limit(
-    tmp_path: Path,
-) -> None:
+def test_read_regular_file_reads_a_growing_file_up_to_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "place"
     path.write_bytes(b"x")
     is_done = threading.Event()
@@ -92,9 +80,7 @@ def test_read_regular_file_reads_a_growing_file_only_up_to_the_limit(
         thread.join()
 
 
-def test_read_regular_file_allocates_no_more_memory_than_the_file_size(
-    tmp_path: Path,
-) -> None:
+def test_read_regular_file_allocates_only_the_file_size(tmp_path: Path) -> None:
     """The limit of 1 GiB is not allocated for a small file."""
     (tmp_path / "small").write_bytes(b"x" * 1000)
     with Folder.open_path(str(tmp_path)) as folder:
@@ -107,17 +93,15 @@ def test_read_regular_file_allocates_no_more_memory_than_the_file_size(
 
 
 def test_read_regular_file_reads_a_proc_file_with_size_zero() -> None:
-    """Files in /proc have content, although their size is zero."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("there is no /proc")
     assert b"Name:" in read_regular_file("/proc/self/status", 10_000)
 
 
-@each_plant
+@pytest.mark.parametrize("plant", PLANTS)
 def test_malformed_or_special_client_override_file_raises_access_error(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
-    """Links, special files and malformed content at the path of `clients.json`."""
     path = tmp_path / "clients.json"
     plant(path, outside)
     access = Access({"internal": Client(allow="*")}, {})
@@ -128,13 +112,11 @@ def test_malformed_or_special_client_override_file_raises_access_error(
 @pytest.mark.parametrize(
     "plant",
     # Definitions have no maximum size: generated code that is imported can do anything.
-    [plant for plant in PLANTS if plant.__name__ != "sparse_terabyte"],
-    ids=lambda plant: plant.__name__,
+    [plant for plant in PLANTS if plant is not sparse_terabyte],
 )
 def test_malformed_or_special_tool_definition_file_raises_definition_error(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
-    """Links, special files and malformed content at the path of a tool's JSON file."""
     package = Package(tmp_path, definition("note"), definition("other"))
     path = package.folder / "note.json"
     clear_path(path)
@@ -143,11 +125,10 @@ def test_malformed_or_special_tool_definition_file_raises_definition_error(
         Registry(package.load())
 
 
-@pytest.mark.parametrize("plant", SPECIAL_FILES, ids=lambda plant: plant.__name__)
+@pytest.mark.parametrize("plant", SPECIAL_FILES)
 def test_cli_log_option_does_not_write_to_links_pipes_or_devices(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
-    """The log of a toolset's commands (`--log FILE`)."""
     path = tmp_path / "log"
     plant(path, outside)
     with pytest.raises(OSError) as caught:
@@ -157,9 +138,7 @@ def test_cli_log_option_does_not_write_to_links_pipes_or_devices(
     assert not (outside / "not-there-yet").exists()
 
 
-def test_cli_log_file_is_appended_and_readable_only_by_its_owner(
-    tmp_path: Path,
-) -> None:
+def test_cli_log_file_is_appended_and_readable_only_by_owner(tmp_path: Path) -> None:
     for line in ("one\n", "two\n"):
         with open_for_append(str(tmp_path / "log")) as stream:
             stream.write(line)

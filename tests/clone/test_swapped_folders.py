@@ -72,9 +72,7 @@ def test_generate_does_not_write_through_a_folder_swapped_for_a_symlink(
 
 
 @pytest.mark.slow
-def test_generate_process_does_not_write_through_a_folder_swapped_for_a_symlink(
-    clone: Clone,
-) -> None:
+def test_generate_process_does_not_write_through_a_swapped_folder(clone: Clone) -> None:
     before = clone.read_outside()
     with swap_folder(clone.root / "generated/toy/tools", clone.outside):
         for number in range(3):

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
 import stat
 import subprocess
 import sys
 import types
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.runtime.file_ledger import FileLedger
+from tests.clone import plants
+from tests.runtime.file_ledger import HANDLERS, FileLedger
 from toolcast_runtime import CallContext
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.definitions.tool import Tool
@@ -30,47 +29,9 @@ def make_package(folder: Path) -> types.ModuleType:
     return module
 
 
-def test_projects_with_the_same_name_have_separate_ledger_files(tmp_path: Path) -> None:
-    state = {"XDG_STATE_HOME": str(tmp_path / "state")}
-    settings = LedgerSettings("toys", "TOYS_LEDGER")
-    first, second = (
-        settings.for_package(make_package(tmp_path / name)).get_file(state)
-        for name in ("first", "second")
-    )
-    assert first != second
-    assert first.parent.parent == second.parent.parent == tmp_path / "state/toolcast"
-    again = LedgerSettings("toys", "TOYS_LEDGER").for_package(
-        make_package(tmp_path / "first")
-    )
-    assert again.get_file(state) == first
-
-
-@pytest.mark.parametrize("home", ["state", "", "./x"])
-def test_relative_path_in_xdg_state_home_is_ignored_for_the_ledger(
-    tmp_path: Path, home: str
-) -> None:
-    """The XDG Base Directory Specification requires this."""
-    file = LedgerSettings("toys", "TOYS_LEDGER").get_file({"XDG_STATE_HOME": home})
-    assert file.is_relative_to(Path.home() / ".local/state")
-
-
-def test_configured_ledger_file_is_used_and_environment_overrides_it(
-    tmp_path: Path,
-) -> None:
-    settings = LedgerSettings("toys", "TOYS_LEDGER", str(tmp_path / "toys.sqlite3"))
-    assert settings.get_file({}) == tmp_path / "toys.sqlite3"
-    assert settings.get_file({"TOYS_LEDGER": "/srv/x"}) == Path("/srv/x")
-
-
 async def call_echo(settings: LedgerSettings) -> bool:
-    tool = Tool(
-        "echo",
-        "",
-        "",
-        {"name": "echo", "inputSchema": {"type": "object"}},
-        handler="tests.runtime.ledger_handlers:echo",
-        persistent=True,
-    )
+    definition = {"name": "echo", "inputSchema": {"type": "object"}}
+    tool = Tool("echo", "", "", definition, f"{HANDLERS}:echo", persistent=True)
     calls = ToolCalls(settings, "tests")
     response = await calls.call(tool, None, {}, CallContext("echo", "internal"))
     await calls.close()
@@ -116,15 +77,9 @@ async def test_tool_call_is_refused_if_the_default_ledger_has_no_home_folder(
 def test_generated_toolset_tests_write_no_ledger(tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_LEDGER")}
     environment |= {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
-    arguments = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    arguments = "-m pytest -q -p no:cacheprovider -p no:xdist generated/kirishima -k"
     done = subprocess.run(
-        [
-            sys.executable,
-            *arguments,
-            "generated/kirishima",
-            "-k",
-            "not toolcast_check_passes",
-        ],
+        [sys.executable, *arguments.split(), "not toolcast_check_passes"],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -136,78 +91,47 @@ def test_generated_toolset_tests_write_no_ledger(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*ledger*"))
 
 
-def dangling_link(place: Path, victim: Path) -> None:
-    place.symlink_to(victim)
-
-
-def link(place: Path, victim: Path) -> None:
-    victim.write_bytes(b"")
-    place.symlink_to(victim)
-
-
-def pipe(place: Path, victim: Path) -> None:
-    os.mkfifo(place)
-
-
-def loop(place: Path, victim: Path) -> None:
-    place.symlink_to(place)
-
-
-def folder(place: Path, victim: Path) -> None:
-    place.mkdir()
-
-
-def socket_file(place: Path, victim: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as made:
-        os.chdir(place.parent)
-        made.bind(place.name)
-
-
-def endless_device(place: Path, victim: Path) -> None:
-    place.symlink_to("/dev/zero")
-
-
-def foreign_file(place: Path, victim: Path) -> None:
+def foreign_file(path: Path, outside: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give a file away")
-    place.write_bytes(b"")
-    os.chown(place, 4711, 4711)
+    path.write_bytes(b"")
+    os.chown(path, 4711, 4711)
 
 
-PLANTS = [
-    dangling_link,
-    link,
-    pipe,
-    loop,
-    folder,
-    socket_file,
-    endless_device,
+LEDGER_PLANTS = (
+    plants.link_to_missing_outside_file,
+    plants.link_to_outside_file,
+    plants.named_pipe,
+    plants.link_to_itself,
+    plants.empty_folder,
+    plants.unix_socket,
+    plants.link_to_dev_zero,
     foreign_file,
-]
+)
 
 
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", LEDGER_PLANTS)
 @pytest.mark.parametrize("ending", ["", "-wal"])
 async def test_link_pipe_device_or_foreign_file_is_refused_as_ledger(
     tmp_path: Path,
     handlers: Any,
-    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
-    plant: Callable[[Path, Path], None],
+    plant: plants.Plant,
     ending: str,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     ran: list[int] = []
     handlers.work = lambda: ran.append(1)
-    victim = tmp_path / "victim"
-    plant(tmp_path / f"ledger.sqlite3{ending}", victim)
-    before = victim.exists()
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "bashrc").touch()  # An empty file is a valid SQLite database.
+    plant(tmp_path / f"ledger.sqlite3{ending}", outside)
     file_ledger = FileLedger(tmp_path / "ledger.sqlite3")
     response = await file_ledger.call("work")
     await file_ledger.calls.close()
     assert "the ledger cannot be written" in (response.error or "")
     assert ran == []
-    assert victim.exists() == before and not (before and victim.stat().st_size)
+    files = [(path.name, path.stat().st_size) for path in outside.iterdir()]
+    assert files == [("bashrc", 0)]
     assert "ledger.sqlite3" in caplog.text
 
 
@@ -216,13 +140,12 @@ async def test_ledger_folder_is_not_created_through_a_dangling_link(
 ) -> None:
     handlers.work = lambda: 1
     (tmp_path / "state").symlink_to(tmp_path / "victim")
-    assert not (
-        await FileLedger(tmp_path / "state/ledger.sqlite3").call("work")
-    ).success
+    file_ledger = FileLedger(tmp_path / "state/ledger.sqlite3")
+    assert not (await file_ledger.call("work")).success
     assert not (tmp_path / "victim").exists()
 
 
-async def test_all_ledger_files_have_mode_600(
+async def test_all_ledger_files_have_mode_600_and_their_folder_700(
     file_ledger: FileLedger, handlers: Any
 ) -> None:
     handlers.work = lambda: 1
@@ -231,11 +154,10 @@ async def test_all_ledger_files_have_mode_600(
         assert (await file_ledger.call("work")).success
     finally:
         os.umask(before)
-    modes = {
-        p.name: stat.S_IMODE(p.stat().st_mode)
-        for p in file_ledger.path.parent.iterdir()
-    }
-    assert set(modes.values()) == {0o600} and len(modes) > 1
+    folder = file_ledger.path.parent
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()]
+    assert set(modes) == {0o600} and len(modes) > 1
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     await file_ledger.calls.close()
 
 
@@ -259,8 +181,6 @@ def test_ledger_error_says_that_the_working_directory_was_removed(
     monkeypatch.chdir(folder)
     folder.rmdir()
     settings = LedgerSettings("toys", "TOYS_LEDGER", location)
-    with pytest.raises(
-        LedgerError, match="the working directory was removed; set TOYS_LEDGER"
-    ):
+    with pytest.raises(LedgerError, match="directory was removed; set TOYS_LEDGER"):
         settings.get_file({})
     assert settings.get_file({"TOYS_LEDGER": "/srv/x"}) == Path("/srv/x")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -25,58 +23,42 @@ from toolcast_runtime.ledger.records import RecordBatches
 ENDINGS = ("", "-wal", "-shm")
 
 
-def remove(path: Path) -> None:
-    path.unlink()
-
-
-def remove_all(path: Path) -> None:
-    for ending in ENDINGS:
-        Path(f"{path}{ending}").unlink(missing_ok=True)
-
-
-def rotate(path: Path) -> None:
-    path.rename(f"{path}.1")
-
-
-def rotate_all(path: Path) -> None:
-    for ending in ENDINGS:
-        with contextlib.suppress(FileNotFoundError):
-            Path(f"{path}{ending}").rename(f"{path}.1{ending}")
-
-
-def replace_by_backup(path: Path) -> None:
-    """Replace the file by a copy, as a backup does."""
-    other = Path(f"{path}.new")
-    with (
-        closing(sqlite3.connect(path)) as source,
-        closing(sqlite3.connect(other)) as copy,
-    ):
-        source.backup(copy)
-    other.replace(path)
+def change_files(path: Path, how: str) -> None:
+    """Remove or rename the database or all its files, or replace it by a backup."""
+    if how == "backup":
+        other = Path(f"{path}.new")
+        with (
+            closing(sqlite3.connect(path)) as source,
+            closing(sqlite3.connect(other)) as copy,
+        ):
+            source.backup(copy)
+        other.replace(path)
+        return
+    for ending in ENDINGS if how.endswith("all") else ENDINGS[:1]:
+        file = Path(f"{path}{ending}")
+        if how.startswith("remove"):
+            file.unlink(missing_ok=True)
+        elif file.exists():
+            file.rename(f"{path}.1{ending}")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file is not moved there")
 @pytest.mark.parametrize(
-    "how", [remove, remove_all, rotate, rotate_all, replace_by_backup]
+    "how", ["remove", "remove all", "rename", "rename all", "backup"]
 )
 async def test_ledger_rows_are_written_to_the_path_after_its_file_was_replaced(
-    file_ledger: FileLedger,
-    handlers: Any,
-    how: Callable[[Path], None],
-    caplog: pytest.LogCaptureFixture,
+    file_ledger: FileLedger, handlers: Any, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     handlers.echo = lambda arguments, /: arguments["number"]
     for number in range(3):
         assert (await file_ledger.call("echo", {"number": number})).success
-    how(file_ledger.path)
+    change_files(file_ledger.path, how)
     caplog.set_level(logging.WARNING, "toolcast.ledger")
     for number in range(3, 9):
         assert (await file_ledger.call("echo", {"number": number})).success
     assert "was moved or removed" in caplog.text
-    before = [0, 1, 2] if how is replace_by_backup else []
-    assert [row["result"] for row in file_ledger.rows()] == [
-        str(number) for number in (*before, *range(3, 9))
-    ]
+    results = [row["result"] for row in file_ledger.rows()]
+    assert results == [*("012" if how == "backup" else ""), *"345678"]
     if (old := Path(f"{file_ledger.path}.1")).exists():
         assert len(FileLedger(old).rows()) == 3
     await file_ledger.calls.close()

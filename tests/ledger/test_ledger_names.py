@@ -17,16 +17,6 @@ STARTED = Record("1", "toys", "spin", None, "2026-01-01", {})
 URL = "postgresql://toys:hunter2@db.example/toys"
 
 
-@pytest.mark.parametrize("url", [URL, "postgres://db.example", "PostgreSQL://db/toys"])
-def test_postgresql_url_in_the_ledger_variable_selects_a_database(url: str) -> None:
-    assert SETTINGS.get_database_url({"TOYS_LEDGER": url}) == url
-
-
-@pytest.mark.parametrize("path", ["/srv/toys.sqlite3", "toys:1.db", "C:/toys.sqlite3"])
-def test_ledger_variable_without_a_url_selects_a_file(path: str) -> None:
-    assert SETTINGS.get_database_url({"TOYS_LEDGER": path}) is None
-
-
 def test_ledger_database_url_is_read_from_a_secret_file(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     environment = {"TOYS_LEDGER_FILE": str(secret)}
@@ -40,15 +30,13 @@ def test_ledger_database_url_is_read_from_a_secret_file(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match="must contain the URL of a database"):
         SETTINGS.get_database_url(environment)
     secret.unlink()
-    with pytest.raises(
-        LedgerError, match="TOYS_LEDGER_FILE names is empty or cannot be read"
-    ):
+    with pytest.raises(LedgerError, match="_FILE names is empty or cannot be read"):
         SETTINGS.get_database_url(environment)
 
 
 # The password of each URL contains `hunter2`.
 WRONG = [
-    "mysql://toys:hunter2@db/toys",
+    "MySQL://toys:hunter2@db/toys",
     "postgresql+psycopg://toys:hunter2@db/toys",
     "sqlite:///hunter2",
     "file:/hunter2",
@@ -74,8 +62,12 @@ UNREACHABLE = [
 
 @pytest.mark.parametrize("url", [*WRONG, *AMBIGUOUS, *UNREACHABLE])
 async def test_ledger_logs_and_errors_contain_no_database_password(
-    url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TOYS_LEDGER", url)
     caplog.set_level(logging.DEBUG)
     lines: list[str] = []
@@ -88,18 +80,10 @@ async def test_ledger_logs_and_errors_contain_no_database_password(
     text = "".join(lines) + caplog.text
     assert "hunter2" not in text
     if url in WRONG:
-        assert f"begins with postgresql://, not with {url.partition(':')[0]}:" in text
+        scheme = url.partition(":")[0].lower()
+        assert f"begins with postgresql://, not with {scheme}:" in text
     elif url in AMBIGUOUS:
         assert "postgresql://USER:PASSWORD@HOST:PORT/DATABASE" in text
     else:
         assert "port 1 failed" in text
-
-
-def test_unsupported_ledger_url_creates_no_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TOYS_LEDGER", "mysql://toys:hunter2@db/toys")
-    with pytest.raises(LedgerError):
-        open_ledger(SETTINGS)
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -34,42 +33,44 @@ elif sys.argv[1] == "killed":
 """
 
 
-def start_process(mode: str, folder: Path, **more: Any) -> subprocess.Popen[str]:
-    environment = {
-        **os.environ,
-        "KIRISHIMA_LEDGER": str(folder / "ledger.sqlite3"),
-        "KIRISHIMA_DATA": str(folder / "data"),
-    }
+def start_process(mode: str, ledger: str, folder: Path) -> subprocess.Popen[str]:
+    environment = {"KIRISHIMA_LEDGER": ledger, "KIRISHIMA_DATA": str(folder / "data")}
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, mode],
         cwd=ROOT,
-        env=environment,
+        env={**os.environ, **environment},
         text=True,
-        **more,
+        stdout=subprocess.PIPE,
     )
 
 
-def test_exiting_processes_lose_no_ledger_row(tmp_path: Path) -> None:
-    processes = [start_process("end", tmp_path) for _ in range(2)]
-    assert [process.wait(60) for process in processes] == [0, 0]
-    rows = FileLedger(tmp_path / "ledger.sqlite3").rows()
-    assert [row["outcome"] for row in rows] == ["ok"] * 40
-
-
-def test_killed_process_loses_no_answered_call_in_the_ledger_file(
-    tmp_path: Path,
+def assert_killed_process_loses_no_answered_call(
+    file_ledger: FileLedger, ledger: str, folder: Path
 ) -> None:
-    process = start_process("killed", tmp_path, stdout=subprocess.PIPE)
+    process = start_process("killed", ledger, folder)
     assert process.stdout is not None
     answered = [process.stdout.readline() for _ in range(25)]
     process.send_signal(signal.SIGKILL)
-    answered += process.stdout.read().splitlines()
-    process.wait()
-    process.stdout.close()
-    rows = FileLedger(tmp_path / "ledger.sqlite3").rows()
+    answered += process.communicate()[0].splitlines()
+    rows = file_ledger.rows()
     ended = [row for row in rows if row["outcome"] == "ok"]
     assert len(ended) >= len(answered) >= 25
     assert len(rows) - len(ended) <= 1
+
+
+def test_exiting_processes_lose_no_ledger_row(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    processes = [start_process("end", str(path), tmp_path) for _ in range(2)]
+    for process in processes:
+        process.communicate(timeout=60)
+    assert [process.returncode for process in processes] == [0, 0]
+    rows = FileLedger(path).rows()
+    assert [row["outcome"] for row in rows] == ["ok"] * 40
+
+
+def test_killed_process_loses_no_answered_call_in_ledger_file(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite3"
+    assert_killed_process_loses_no_answered_call(FileLedger(path), str(path), tmp_path)
 
 
 CONNECTED = """

@@ -40,10 +40,10 @@ async def write_records(settings: LedgerSettings, rows: Mapping[str, Any]) -> No
     ledger = open_ledger(settings)
     for id_, (hours, *more) in rows.items():
         toolset, outcome = [*more, *("toys", "ok")[len(more) :]]
-        record = Record(
-            id_, toolset, "spin", None, format_hours_ago(hours), {}, outcome=outcome
+        start = format_hours_ago(hours)
+        await ledger.write(
+            Record(id_, toolset, "spin", None, start, {}, outcome=outcome)
         )
-        await ledger.write(record)
     await ledger.close()
 
 
@@ -114,59 +114,32 @@ def test_ledger_keeps_a_confirmation_question_until_answered_or_30_days_old(
     assert can_be_used is (is_there and not is_taken)
 
 
-def test_old_ledger_rows_are_removed_in_500_row_batches(
-    settings: LedgerSettings,
-) -> None:
-    rows = {f"{number:04}": (24 * 100,) for number in range(1_100)}
+def test_old_rows_are_removed_in_batches_of_500(settings: LedgerSettings) -> None:
+    rows = {f"{number:04}": (24 * 100,) for number in range(600)}
     ended = threading.Event()
     ended.set()
-
-    async def remove() -> list[int]:
-        await write_records(settings, rows)
-        left = []
-        for _ in range(3):
-            remove_old(settings, ended, NOW)
-            left.append(len(list_ids(settings)))
-        return left
-
+    asyncio.run(write_records(settings, rows))
     # Each run removes one batch, because the event requests its end.
-    assert asyncio.run(remove()) == [600, 100, 0]
+    for left in (100, 0):
+        remove_old(settings, ended, NOW)
+        assert len(list_ids(settings)) == left
     assert remove_old(settings, threading.Event(), NOW) == 0
 
 
-def test_call_whose_ledger_row_was_removed_is_recorded_again_at_its_end(
-    settings: LedgerSettings,
-) -> None:
-    async def outlive() -> None:
-        ledger = open_ledger(settings)
-        record = Record(
-            "1", "toys", "spin", None, format_hours_ago(24 * 100), {"note": 1}
-        )
-        await ledger.write(record)
-        assert remove_old(settings, threading.Event(), NOW) == 1
-        await ledger.write(replace(record, outcome="ok", seconds=1.0))
-        await ledger.close()
-
-    asyncio.run(outlive())
-    assert list_ids(settings, "outcome || arguments FROM calls") == ['ok{"note": 1}']
-
-
-def test_removed_ledger_row_content_is_erased_from_the_file(
-    settings: LedgerSettings,
-) -> None:
-    record = Record(
-        "1", "toys", "spin", None, format_hours_ago(24 * 100), {"note": "s3cret"}
-    )
-
-    async def write() -> None:
-        ledger = open_ledger(settings)
-        await ledger.write(record)
-        await ledger.close()
-
-    asyncio.run(write())
+async def test_call_with_removed_row_is_written_again(settings: LedgerSettings) -> None:
+    """The content of the removed row is erased from the file."""
+    ledger = open_ledger(settings)
+    started = format_hours_ago(24 * 100)
+    record = Record("1", "toys", "spin", None, started, {"note": "s3cret"})
+    await ledger.write(record)
+    await ledger.close()
     assert b"s3cret" in settings.get_file().read_bytes()
-    remove_old(settings, threading.Event(), NOW)
+    assert remove_old(settings, threading.Event(), NOW) == 1
     assert b"s3cret" not in settings.get_file().read_bytes()
+    ended = replace(record, outcome="ok", seconds=1.0, arguments={"note": 1})
+    await ledger.write(ended)
+    await ledger.close()
+    assert list_ids(settings, "outcome || arguments FROM calls") == ['ok{"note": 1}']
 
 
 @pytest.mark.parametrize("keep", ["1h", None])

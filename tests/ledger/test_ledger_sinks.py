@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,27 +15,18 @@ from toolcast_runtime.core.calls import worker_threads
 from toolcast_runtime.core.calls.worker_threads import MAX_ABANDONED_CALLS
 from toolcast_runtime.ledger import Record
 
-Sink = Callable[[Any, list[Record]], Any]
 
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_sync_and_async_sink_functions_receive_the_call_records(
+    tmp_path: Path, handlers: Any, is_async: bool
+) -> None:
+    records: list[Record] = []
 
-def sync_sink(handlers: Any, records: list[Record]) -> Any:
-    return records.append
-
-
-def async_sink(handlers: Any, records: list[Record]) -> Any:
-    async def keep(record: Record) -> None:
+    async def append(record: Record) -> None:
         await asyncio.sleep(0)
         records.append(record)
 
-    return keep
-
-
-@pytest.mark.parametrize("make", [sync_sink, async_sink])
-async def test_sync_and_async_sink_functions_receive_the_call_records(
-    tmp_path: Path, handlers: Any, make: Sink
-) -> None:
-    records: list[Record] = []
-    handlers.sink = make(handlers, records)
+    handlers.sink = append if is_async else records.append
     handlers.echo = lambda arguments, /: arguments
     file_ledger = FileLedger(tmp_path / "unused", f"{HANDLERS}:sink")
     assert (await file_ledger.call("echo", {"a": 1})).success
@@ -53,8 +43,8 @@ async def test_tool_call_is_refused_if_the_ledger_sink_function_fails(
 ) -> None:
     ran: list[int] = []
     handlers.work = lambda: ran.append(1)
+    handlers.broken = lambda record, /: 1 / 0
     for sink in ("absent", "broken"):
-        handlers.broken = lambda record, /: 1 / 0
         file_ledger = FileLedger(tmp_path / "unused", f"{HANDLERS}:{sink}")
         assert "cannot be written" in ((await file_ledger.call("work")).error or "")
     assert ran == []

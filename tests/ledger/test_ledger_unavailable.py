@@ -68,11 +68,8 @@ async def ledger(database: Database) -> AsyncIterator[there.PostgresqlLedger]:
 
 
 async def test_first_ledger_write_fails_immediately_if_database_is_unavailable(
-    database: Database,
-    ledger: there.PostgresqlLedger,
-    caplog: pytest.LogCaptureFixture,
+    database: Database, ledger: there.PostgresqlLedger, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The failure of a write in the background is logged."""
     database.back = 1.0
     with pytest.raises(LedgerError, match="cannot be written") as refused:
         await ledger.write(RECORD)
@@ -102,7 +99,6 @@ async def test_broken_ledger_database_connection_is_opened_again_immediately(
 async def test_ledger_write_waits_10_seconds_for_a_restarted_database(
     database: Database, ledger: there.PostgresqlLedger, seconds: float, is_written: bool
 ) -> None:
-    """The delays between the attempts increase."""
     await ledger.write(RECORD)
     database.back = seconds
     if is_written:
@@ -116,9 +112,7 @@ async def test_ledger_write_waits_10_seconds_for_a_restarted_database(
     assert database.closed == 1
 
 
-def test_ledger_database_connection_has_timeouts_that_the_url_can_override(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_database_connection_has_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     options: dict[str, Any] = {}
 
     def connect(**keywords: Any) -> Any:

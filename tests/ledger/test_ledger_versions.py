@@ -24,9 +24,7 @@ def echo(handlers: Any) -> None:
     handlers.echo = lambda: 1
 
 
-async def test_ledger_row_contains_the_escaped_user_name(
-    file_ledger: FileLedger,
-) -> None:
+async def test_ledger_row_contains_escaped_user_name(file_ledger: FileLedger) -> None:
     with calling_as(Caller(user="mia\ud800\n")):
         await file_ledger.call("echo")
     await file_ledger.call("echo")
@@ -34,9 +32,7 @@ async def test_ledger_row_contains_the_escaped_user_name(
     assert [row["user"] for row in file_ledger.rows()] == ["mia\\ud800\n", None]
 
 
-async def test_ledger_approvals_table_contains_the_escaped_user_name(
-    tmp_path: Path,
-) -> None:
+async def test_ledger_approvals_table_has_escaped_user_name(tmp_path: Path) -> None:
     path = tmp_path / "toys.sqlite3"
     table = ApprovalsTable(LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path)))
     await table.record_question(

@@ -31,9 +31,7 @@ def run_command(response: ToolResponse, *args: str) -> Result:
     return CliRunner().invoke(command, args)
 
 
-def test_generated_cli_prints_tool_result_text_and_links_and_names_binary_content_blocks() -> (
-    None
-):
+def test_cli_prints_text_and_links_and_names_binary_content_blocks() -> None:
     result = run_command(MIXED_RESPONSE)
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
@@ -45,10 +43,8 @@ def test_generated_cli_prints_tool_result_text_and_links_and_names_binary_conten
         "[new logo.bin, application/octet-stream, 2 bytes]",
         "Policy: shop://policies/returns",
     ]
-    assert (
-        result.stderr
-        == "help: `--output FILE` before the command writes this content\n"
-    )
+    help_line = "help: `--output FILE` before the command writes this content\n"
+    assert result.stderr == help_line
 
 
 @pytest.mark.parametrize(
@@ -70,9 +66,7 @@ def test_cli_output_option_writes_the_first_image_audio_or_file_in_a_tool_result
     assert target.read_bytes() == data
 
 
-def test_cli_output_option_writes_the_image_and_prints_the_tool_json_result(
-    tmp_path: Path,
-) -> None:
+def test_cli_output_option_writes_image_and_prints_json_result(tmp_path: Path) -> None:
     target = tmp_path / "answer.png"
     response = ToolResponse({"rows": 1}, content=[image(b"\x89PNG")])
     result = run_command(response, "--output", str(target))
@@ -80,9 +74,7 @@ def test_cli_output_option_writes_the_image_and_prints_the_tool_json_result(
     assert target.read_bytes() == b"\x89PNG"
 
 
-def test_cli_output_option_for_a_tool_result_refuses_existing_files_and_symbolic_links(
-    tmp_path: Path,
-) -> None:
+def test_cli_output_option_refuses_existing_files_and_links(tmp_path: Path) -> None:
     existing = tmp_path / "existing"
     existing.write_text("mine")
     dangling_link = tmp_path / "link"

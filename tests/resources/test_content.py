@@ -7,50 +7,28 @@ from functools import partial
 import pytest
 
 from toolcast_runtime import file, link
-from toolcast_runtime.core.context import ToolError
 from toolcast_runtime.resources import LinkLimits
 from toolcast_runtime.resources.content_blocks import ContentStore
 
 
-def test_content_behind_a_resource_link_expires_and_is_limited_in_bytes() -> None:
-    """A link with content stores it for a later `resources/read` of the client."""
-    now = 0.0
-    store = ContentStore("shop", LinkLimits(seconds=10, bytes=10), lambda: now)
-    first = store.store(None, "a", "12345", None)
-    second = store.store(None, "b c/../d", b"12345", "text/plain")
-    assert second.startswith("kept://shop/")
-    assert second.endswith("/b%20c%2F..%2Fd")
-    third = store.store(None, "c", "1", None)
-    assert [
-        store.find_contents(None, uri) is None for uri in (first, second, third)
-    ] == [True, False, False]
-    with pytest.raises(ToolError, match="has 11 bytes; links may have at most 10"):
-        store.store(None, "d", "é12345678" + "9", None)
-    now = 10.0
-    assert [store.find_contents(None, uri) for uri in (second, third)] == [None, None]
-
-
 def test_content_store_for_resource_links_has_only_the_last_1000_contents() -> None:
     store = ContentStore("shop", LinkLimits())
+    uri = store.store(None, "b c/../d", b"12345", "text/plain")
+    assert uri.startswith("kept://shop/") and uri.endswith("/b%20c%2F..%2Fd")
     uris = [store.store(None, "n" * 10_000, "", None) for _ in range(1_001)]
     assert len(uris[0]) < 200
     stored = [uri for uri in uris if store.find_contents(None, uri) is not None]
     assert stored == uris[1:]
 
 
-@pytest.mark.parametrize(
-    "uri", ["page", "", "a b:c", "https://a\nb", "JavaScript:alert(1)", "data:,x"]
-)
-def test_resource_link_with_an_invalid_or_unsafe_uri_raises_value_error(
-    uri: str,
-) -> None:
-    with pytest.raises(ValueError, match="not a URI that a client may open"):
-        link("page", uri)
+def test_resource_link_with_invalid_or_unsafe_uri_raises_value_error() -> None:
+    unsafe = ("page", "", "a b:c", "https://a\nb", "JavaScript:alert(1)", "data:,x")
+    for uri in unsafe:
+        with pytest.raises(ValueError, match="not a URI that a client may open"):
+            link("page", uri)
 
 
-def test_file_or_link_content_block_with_an_invalid_media_type_raises_value_error() -> (
-    None
-):
+def test_file_or_link_block_with_an_invalid_media_type_raises_value_error() -> None:
     for make_block in (file, partial(link, content="a")):
         with pytest.raises(ValueError, match="`html` is not a media type"):
             make_block("a.html", content="a", mime_type="html")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,54 +16,34 @@ from toolcast_runtime.resources.content_blocks import (
     file,
     image,
     link,
+    text,
 )
-from toolcast_runtime.resources.mcp_definitions import (
-    ResourceOrPrompt,
-    _shape_prompt_result,
-    check_prompt_arguments,
-)
+from toolcast_runtime.resources.mcp_definitions import _shape_prompt_result
 
 
-class FakeClock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+def make_store(**limits: Any) -> tuple[ContentStore, SimpleNamespace]:
+    clock = SimpleNamespace(now=0.0)
+    return ContentStore("toys", LinkLimits(**limits), lambda: clock.now), clock
 
 
-def make_store(**limits: Any) -> tuple[ContentStore, FakeClock]:
-    clock = FakeClock()
-    return ContentStore("toys", LinkLimits(**limits), clock), clock
-
-
-@pytest.mark.parametrize(
-    ("content", "fits"), [("é" * 5, True), (b"x" * 10, True), ("é" * 5 + "x", False)]
-)
-def test_content_behind_a_resource_link_above_the_byte_limit_raises_tool_error(
-    content: Any, fits: bool
-) -> None:
+def test_link_content_above_the_byte_limit_raises_tool_error() -> None:
     store, _ = make_store(seconds=10, bytes=10)
-    if fits:
-        assert (
-            store.find_contents(None, store.store(None, "a", content, None)) is not None
-        )
-        return
+    for content in ("é" * 5, b"x" * 10):
+        uri = store.store(None, "a", content, None)
+        assert store.find_contents(None, uri) is not None
     with pytest.raises(ToolError, match="`a` has 11 bytes; links may have at most 10"):
-        store.store(None, "a", content, None)
+        store.store(None, "a", "é" * 5 + "x", None)
 
 
-def test_content_store_removes_the_oldest_content_at_its_byte_limit_and_expired_content() -> (
-    None
-):
+def test_content_store_removes_expired_and_at_its_limit_oldest_content() -> None:
     store, clock = make_store(seconds=10, bytes=10)
     first, second = (store.store(None, name, "x" * 5, None) for name in "ab")
     assert store.find_contents(None, first) is not None, "exactly ten bytes are stored"
     store.store(None, "c", "", None)
     assert store.find_contents(None, first) is not None, "empty content uses no bytes"
     third = store.store(None, "d", "x", None)
-    is_stored = [
-        store.find_contents(None, uri) is not None for uri in (first, second, third)
-    ]
+    uris = (first, second, third)
+    is_stored = [store.find_contents(None, uri) is not None for uri in uris]
     assert is_stored == [False, True, True]
     clock.now = 9.9
     assert store.find_contents(None, second) is not None
@@ -80,9 +61,7 @@ def test_content_stored_for_a_resource_link_is_available_only_to_its_user() -> N
     assert store.find_contents("bo", uri) is store.find_contents(None, uri) is None
 
 
-def test_stored_resource_link_uri_has_32_random_characters_and_at_most_100_from_the_name() -> (
-    None
-):
+def test_link_uri_has_32_random_characters_and_at_most_100_of_the_name() -> None:
     store, _ = make_store()
     for length in (100, 101):
         uri = store.store(None, "x" * length, "", None)
@@ -105,22 +84,16 @@ def test_resource_link_block_requires_either_a_uri_or_content() -> None:
     assert link("a.txt", content="x") == file("a.txt", "x")
 
 
-@pytest.mark.parametrize(
-    ("make", "media_type"),
-    [(image, "audio/wav"), (audio, "image/png"), (image, "image/a b")],
-)
-def test_image_and_audio_content_blocks_require_a_media_type_that_matches_their_kind(
-    make: Any, media_type: str
-) -> None:
-    with pytest.raises(ValueError, match="is not a media type of"):
-        make(b"x", media_type)
+def test_image_and_audio_require_their_media_types() -> None:
+    wrong = ((image, "audio/wav"), (audio, "image/png"), (image, "image/a b"))
+    for make, media_type in wrong:
+        with pytest.raises(ValueError, match="is not a media type of"):
+            make(b"x", media_type)
     assert image(b"x")["mimeType"] == "image/png"
     assert audio(b"x")["mimeType"] == "audio/wav"
 
 
-def test_str_resource_contents_are_text_and_bytes_are_base64_with_a_default_media_type() -> (
-    None
-):
+def test_str_contents_are_text_and_bytes_base64_with_a_default_media_type() -> None:
     assert build_resource_contents("u", "x", None) == {
         "uri": "u",
         "mimeType": "text/plain",
@@ -134,23 +107,6 @@ def test_str_resource_contents_are_text_and_bytes_are_base64_with_a_default_medi
     }
 
 
-@pytest.mark.parametrize(("count", "suffix"), [(20, ""), (21, " and 1 more")])
-def test_error_for_an_invalid_mcp_prompt_argument_lists_at_most_20_allowed_values(
-    count: int, suffix: str
-) -> None:
-    arguments = [{"name": "a", "required": True}, {"name": "b"}]
-    values = [f"v{number}" for number in range(count)]
-    prompt = ResourceOrPrompt("p", {"arguments": arguments}, values={"a": values})
-    listed_values = ", ".join(values[:20])
-    assert check_prompt_arguments(prompt, {"a": "x", "b": "x"}) == [
-        f"`a` must be one of {listed_values}{suffix}"
-    ]
-    assert check_prompt_arguments(prompt, {"a": "v0", "c": "x"}) == [
-        "`c` is not an argument of the prompt"
-    ]
-    assert check_prompt_arguments(prompt, {}) == ["`a` is missing"]
-
-
 @pytest.mark.parametrize(
     ("value", "roles", "texts"),
     [
@@ -160,12 +116,8 @@ def test_error_for_an_invalid_mcp_prompt_argument_lists_at_most_20_allowed_value
             ["user", "assistant"],
             ["x", "y"],
         ),
-        (
-            ({"role": "user", "content": {"type": "text", "text": "x"}},),
-            ["user"],
-            ["x"],
-        ),
-        ({"type": "text", "text": "x"}, ["user"], ["x"]),
+        (({"role": "user", "content": text("x")}, text("y")), ["user"] * 2, ["x", "y"]),
+        (text("x"), ["user"], ["x"]),
     ],
 )
 def test_prompt_handler_result_becomes_mcp_messages_with_user_as_default_role(
@@ -176,15 +128,10 @@ def test_prompt_handler_result_becomes_mcp_messages_with_user_as_default_role(
     assert [block["text"] for block in response.content or ()] == texts
 
 
-@pytest.mark.parametrize(
-    ("value", "problem"),
-    [
-        ([], "returned no message"),
-        ([{"role": "system", "content": "x"}], "a role other than"),
-    ],
-)
-def test_prompt_handler_result_without_messages_or_with_an_unknown_role_raises_tool_error(
-    value: Any, problem: str
-) -> None:
-    with pytest.raises(ToolError, match=problem):
-        _shape_prompt_result(value)
+def test_prompt_result_without_messages_or_with_unknown_role_raises_tool_error() -> (
+    None
+):
+    with pytest.raises(ToolError, match="returned no message"):
+        _shape_prompt_result([])
+    with pytest.raises(ToolError, match="a role other than"):
+        _shape_prompt_result([{"role": "system", "content": "x"}])

@@ -57,23 +57,16 @@ def generate_files(root: Path, text: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_hostile_resource_and_prompt_spec_text_is_only_in_the_json_definitions(
-    tmp_path: Path, text: str
-) -> None:
-    hostile, harmless = generate_files(tmp_path / "a", text), generate_files(
-        tmp_path / "b", "x"
-    )
-
+def test_hostile_resource_text_is_only_in_json_files(tmp_path: Path, text: str) -> None:
+    hostile = generate_files(tmp_path / "a", text)
+    harmless = generate_files(tmp_path / "b", "x")
     assert hostile.keys() == harmless.keys()
     changed = {path for path in hostile if hostile[path] != harmless[path]}
-    guide, page, ask = (
-        "x/mcp_resources/guide.json",
-        "x/mcp_resources/page.json",
-        "x/mcp_prompts/ask.json",
-    )
+    guide, page = "x/mcp_resources/guide.json", "x/mcp_resources/page.json"
+    ask = "x/mcp_prompts/ask.json"
     assert changed == {guide, page, ask}
     definitions = {path: json.loads(hostile[path]) for path in changed}
-    assert [definitions[guide][key] for key in ("text",)] == [text]
+    assert definitions[guide]["text"] == text
     members = ("name", "title", "description")
     assert [definitions[guide]["mcp"][key] for key in members] == [text] * 3
     assert definitions[guide]["name"] == "guide"

@@ -24,6 +24,8 @@ from toolcast_runtime.resources.mcp_definitions import (
 
 Make = Callable[..., ModuleType]
 NO_CALLS: Any = None
+BINARY = "application/octet-stream"
+VALUES = [f"v{number}" for number in range(21)]
 
 
 @pytest.fixture
@@ -33,10 +35,9 @@ def make_package(tmp_path: Path) -> Make:
     def make(**files: Any) -> ModuleType:
         write_files(tmp_path, {"__init__.py": "", "notes.txt": ""})
         write_files(tmp_path, {f"{name}.json": value for name, value in files.items()})
+        folders = [str(tmp_path)]
         spec = importlib.util.spec_from_file_location(
-            "offers",
-            tmp_path / "__init__.py",
-            submodule_search_locations=[str(tmp_path)],
+            "offers", tmp_path / "__init__.py", submodule_search_locations=folders
         )
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
@@ -52,9 +53,7 @@ def definition(name: str, **fields: Any) -> dict[str, Any]:
     return {"generated": signature, "mcp": mcp, **fields}
 
 
-def test_mcp_resource_definitions_are_read_in_file_name_order(
-    make_package: Make,
-) -> None:
+def test_resource_definitions_are_read_in_file_name_order(make_package: Make) -> None:
     assert read_resources(None) == ()
     late = definition("late-one", text="Hello", clients=["me"], other=1)
     early = definition("early", blob="YQ==", values={"x": ["1"]})
@@ -64,11 +63,8 @@ def test_mcp_resource_definitions_are_read_in_file_name_order(
     )
     assert [resource.name for resource in resources] == ["early", "late-one", "m"]
     first, second, third = resources
-    assert (first.static_content, first.values, first.clients) == (
-        {"blob": "YQ=="},
-        {"x": ["1"]},
-        (),
-    )
+    assert (first.static_content, first.clients) == ({"blob": "YQ=="}, ())
+    assert first.values == {"x": ["1"]}
     assert (second.static_content, second.clients) == ({"text": "Hello"}, ("me",))
     assert first.handler is second.handler is None
     assert third.static_content is None and third.handler is not None
@@ -86,6 +82,7 @@ def test_mcp_resource_definitions_are_read_in_file_name_order(
             definition("two"),
             "`generated`, `name` and the file name must contain the same name",
         ),
+        ({"mcp": {"name": "one", "uri": "a:b"}}, "'generated'"),
         ({**definition("one"), "generated": "by hand"}, "must contain the same name"),
         (
             {**definition("one"), "mcp": {"name": "two", "uri": "a:b"}},
@@ -102,9 +99,7 @@ def test_invalid_generated_resource_definition_raises_definition_error(
         read_resources(make_package(one=value))
 
 
-def test_generated_package_without_prompt_definitions_raises_definition_error(
-    make_package: Make,
-) -> None:
+def test_package_without_prompts_raises_definition_error(make_package: Make) -> None:
     with pytest.raises(DefinitionError, match="offers contains no prompt"):
         read_prompts(make_package())
 
@@ -113,13 +108,9 @@ def test_generated_package_without_prompt_definitions_raises_definition_error(
     ("static_content", "mime_type", "contents"),
     [
         ({"text": "a"}, None, {"mimeType": "text/plain", "text": "a"}),
-        (
-            {"blob": "YQ=="},
-            None,
-            {"mimeType": "application/octet-stream", "blob": "YQ=="},
-        ),
+        ({"blob": "YQ=="}, None, {"mimeType": BINARY, "blob": "YQ=="}),
         ({"text": "a"}, "text/html", {"mimeType": "text/html", "text": "a"}),
-        (None, None, {"mimeType": "application/octet-stream"}),
+        (None, None, {"mimeType": BINARY}),
     ],
 )
 async def test_static_mcp_resource_returns_its_text_or_blob_with_a_default_media_type(
@@ -128,33 +119,24 @@ async def test_static_mcp_resource_returns_its_text_or_blob_with_a_default_media
     mcp = {} if mime_type is None else {"mimeType": mime_type}
     resource = ResourceOrPrompt("a", mcp, static_content)
     context = CallContext("a")
-    assert await read_contents(resource, "a:b", {}, NO_CALLS, context) == {
-        "uri": "a:b",
-        **contents,
-    }
+    read = await read_contents(resource, "a:b", {}, NO_CALLS, context)
+    assert read == {"uri": "a:b", **contents}
 
 
-async def test_placeholders_in_mcp_prompt_messages_are_replaced_once_without_recursion() -> (
-    None
-):
+async def test_placeholders_in_prompt_messages_are_replaced_only_once() -> None:
     messages = [
         {"role": "user", "text": "{{a}} {{ b }} {{c}} {{ 1 }}"},
         {"role": "assistant", "text": "Yes."},
     ]
-    filled = await build_messages(
-        ResourceOrPrompt("p", {}, messages),
-        {"a": "{{b}}", "b": "x"},
-        NO_CALLS,
-        CallContext("p"),
-    )
-    assert filled == [
+    context = CallContext("p")
+    prompt = ResourceOrPrompt("p", {}, messages)
+    values = {"a": "{{b}}", "b": "x"}
+    assert await build_messages(prompt, values, NO_CALLS, context) == [
         {"role": "user", "content": {"type": "text", "text": "{{b}} x  {{ 1 }}"}},
         {"role": "assistant", "content": {"type": "text", "text": "Yes."}},
     ]
-    assert (
-        await build_messages(ResourceOrPrompt("p", {}), {}, NO_CALLS, CallContext("p"))
-        == []
-    )
+    empty = ResourceOrPrompt("p", {})
+    assert await build_messages(empty, {}, NO_CALLS, context) == []
 
 
 @pytest.mark.parametrize(
@@ -167,15 +149,11 @@ async def test_placeholders_in_mcp_prompt_messages_are_replaced_once_without_rec
         ({"must": "x", "few": "b"}, ["`few` must be one of a"]),
         (
             {"must": "x", "twenty": "y"},
-            ["`twenty` must be one of " + ", ".join(f"v{n}" for n in range(20))],
+            [f"`twenty` must be one of {', '.join(VALUES[:20])}"],
         ),
         (
             {"must": "x", "may": "y"},
-            [
-                "`may` must be one of "
-                + ", ".join(f"v{n}" for n in range(20))
-                + " and 1 more"
-            ],
+            [f"`may` must be one of {', '.join(VALUES[:20])} and 1 more"],
         ),
     ],
 )
@@ -188,10 +166,6 @@ def test_mcp_prompt_arguments_that_are_unknown_missing_or_not_allowed_are_refuse
         {"name": "few"},
         {"name": "twenty"},
     ]
-    values = {
-        "may": [f"v{n}" for n in range(21)],
-        "few": ["a"],
-        "twenty": [f"v{n}" for n in range(20)],
-    }
+    values = {"may": VALUES, "few": ["a"], "twenty": VALUES[:20]}
     prompt = ResourceOrPrompt("p", {"arguments": declared}, values=values)
     assert check_prompt_arguments(prompt, arguments) == problems

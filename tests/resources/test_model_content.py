@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls.model_content import (
-    describe_block,
-    to_langchain_blocks,
-)
+from toolcast_runtime.core.calls import model_content
+
+BINARY_FILE = {
+    "type": "file",
+    "base64": "YQ==",
+    "mime_type": "application/octet-stream",
+}
+GIF = {"mimeType": "image/gif"}
 
 
 @pytest.mark.parametrize(
@@ -44,24 +48,16 @@ from toolcast_runtime.core.calls.model_content import (
         ),
         (
             {"type": "resource", "resource": {"uri": "x://h/d/a.bin", "blob": "YQ=="}},
-            {
-                "type": "file",
-                "base64": "YQ==",
-                "mime_type": "application/octet-stream",
-                "extras": {"filename": "a.bin"},
-            },
+            {**BINARY_FILE, "extras": {"filename": "a.bin"}},
             "(a.bin application/octet-stream, which cannot be shown here)",
         ),
         (
             {"type": "resource", "resource": {"uri": "x://h/", "blob": "YQ=="}},
-            {"type": "file", "base64": "YQ==", "mime_type": "application/octet-stream"},
+            BINARY_FILE,
             "(application/octet-stream, which cannot be shown here)",
         ),
         (
-            {
-                "type": "resource",
-                "resource": {"uri": "x:/a", "blob": "YQ==", "mimeType": "image/gif"},
-            },
+            {"type": "resource", "resource": {**GIF, "uri": "x:/a", "blob": "YQ=="}},
             {"type": "image", "base64": "YQ==", "mime_type": "image/gif"},
             "(image/gif, which cannot be shown here)",
         ),
@@ -70,5 +66,5 @@ from toolcast_runtime.core.calls.model_content import (
 def test_mcp_content_block_is_converted_to_a_langchain_block_and_to_a_text_description(
     block: Any, converted: Any, description: str
 ) -> None:
-    assert to_langchain_blocks([block]) == [converted]
-    assert describe_block(converted) == description
+    assert model_content.to_langchain_blocks([block]) == [converted]
+    assert model_content.describe_block(converted) == description

@@ -24,11 +24,8 @@ def test_resource_or_prompt_spec_from_the_new_command_generates_and_is_never_ove
     assert Path(os.path.normpath(schema)).is_file()
     run(tmp_path, "toolcast", "generate")
     process = run(tmp_path, "toolcast", "check", "--fail-on", "error")
-    findings = [
-        finding
-        for finding in process.stderr.splitlines()
-        if finding.startswith("specs/")
-    ]
+    lines = process.stderr.splitlines()
+    findings = [line for line in lines if line.startswith("specs/")]
     assert findings and all(f"{spec}:" in finding for finding in findings)
     assert all(": warning: prompt/todo: " in finding for finding in findings)
     assert (tmp_path / f"generated/demo/mcp_{kind}s/policy.json").is_file()
@@ -47,9 +44,7 @@ def test_resource_or_prompt_spec_from_the_new_command_generates_and_is_never_ove
     assert read_files(tmp_path) == before
 
 
-def test_toolcast_new_refuses_a_tool_with_the_reserved_name_definitions(
-    tmp_path: Path,
-) -> None:
+def test_new_refuses_a_tool_with_the_reserved_name_definitions(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
     process = run(tmp_path, "toolcast", "new", "definitions", expect=2)
     assert "is a file of the toolset itself" in process.stderr

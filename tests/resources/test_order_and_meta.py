@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import Project
 from tests.program import toolcast
 from tests.project_files import write_toolset
-from toolcast_runtime import ToolError, text
+from toolcast_runtime import ToolError
 from toolcast_runtime.resources.mcp_definitions import _shape_prompt_result
 
 SPECS = {
@@ -35,22 +35,11 @@ print(json.dumps([item.model_dump(by_alias=True, mode="json") for item in lists]
 """
 
 
-@pytest.mark.rows(2)
-@pytest.mark.parametrize(
-    ("orders", "names"),
-    [
-        ({}, ["a", "b", "c"]),
-        ({"c": 1}, ["c", "a", "b"]),
-        ({"a": 2, "b": 1}, ["b", "a", "c"]),
-        ({"a": 0, "c": -1}, ["c", "a", "b"]),
-        ({"a": 5, "b": 5, "c": 5}, ["a", "b", "c"]),
-    ],
-)
-def test_mcp_resource_and_prompt_lists_follow_the_order_key_and_contain_their_spec_meta(
-    tmp_path: Path, orders: dict[str, int], names: list[str]
-) -> None:
+def test_resource_and_prompt_lists_have_spec_order_and_meta(tmp_path: Path) -> None:
+    """Equal orders are sorted by name, and entries without an order are last."""
     project = Project(write_toolset(tmp_path, "shop", SPECS))
-    for name in "abc":
+    orders = {"b": 5, "c": 5, "d": 0, "e": -1}
+    for name in "abcdef":
         spec = f"name: {name}\nmeta: {{acme/key: [{name}]}}\n"
         if name in orders:
             spec += f"order: {orders[name]}\n"
@@ -64,14 +53,14 @@ def test_mcp_resource_and_prompt_lists_follow_the_order_key_and_contain_their_sp
     assert process.returncode == 0, process.stderr
     resources, prompts = json.loads(process.stdout)
     for entries in (resources["resources"], prompts["prompts"]):
-        assert [item["name"] for item in entries] == names
-        assert [item["_meta"] for item in entries] == [{"acme/key": [n]} for n in names]
+        assert [item["name"] for item in entries] == [*"edbcaf"]
+        assert [item["_meta"] for item in entries] == [
+            {"acme/key": [n]} for n in "edbcaf"
+        ]
 
 
 @pytest.mark.slow
-def test_generated_tests_pass_for_resource_and_prompt_specs_with_order_and_all_members(
-    make_project: Any,
-) -> None:
+def test_generated_resource_and_prompt_tests_pass(make_project: Any) -> None:
     members = (
         "meta: {a: 1}\nicons: [{src: https://shop.example/i.png}]\ntitle: T\n"
         "description: D.\n"
@@ -91,7 +80,8 @@ def test_generated_tests_pass_for_resource_and_prompt_specs_with_order_and_all_m
     for path, spec in specs.items():
         project.write(f"specs/toy/{path}.yaml", f"name: {path[-1]}\n{spec}")
     project.generate()
-    tests = project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated")
+    options = ("-q", "-p", "no:cacheprovider", "-k", "resources_and")
+    tests = project.run("-m", "pytest", *options, "generated")
     assert tests.returncode == 0, tests.stdout
 
 
@@ -106,15 +96,6 @@ def test_generated_tests_pass_for_resource_and_prompt_specs_with_order_and_all_m
         (True, "bool"),
     ],
 )
-def test_wrong_prompt_handler_result_type_raises_tool_error_with_the_type_name(
-    result: Any, type_name: str
-) -> None:
+def test_wrong_prompt_result_raises_tool_error(result: Any, type_name: str) -> None:
     with pytest.raises(ToolError, match=f"returned `{type_name}` instead of a string"):
         _shape_prompt_result(result)
-
-
-def test_prompt_handler_may_return_strings_content_blocks_and_messages_in_a_list() -> (
-    None
-):
-    result = ["a", text("b"), {"role": "assistant", "content": "c"}]
-    assert _shape_prompt_result(result).result == ["user", "user", "assistant"]

@@ -36,12 +36,8 @@ def test_registry_orders_tools_by_section_then_order_then_name(tmp_path: Path) -
     assert registry.names() == ("e", "c", "d", "b", "a", "zebra")
 
 
-def delete_types(package: Package) -> None:
-    (package.folder / "note.py").unlink()
-
-
-def delete_definition(package: Package) -> None:
-    (package.folder / "note.json").unlink()
+def make_delete(name: str) -> Callable[[Package], None]:
+    return lambda package: (package.folder / name).unlink()
 
 
 def rename_files(package: Package) -> None:
@@ -72,8 +68,8 @@ CONFLICT = '<<<<<<< HEAD\n  "a": 1,\n=======\n  "a": 2,\n>>>>>>> other\n'
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (delete_types, "note.json exists without note.py"),
-        (delete_definition, "note.py exists without note.json"),
+        (make_delete("note.py"), "note.json exists without note.py"),
+        (make_delete("note.json"), "note.py exists without note.json"),
         (rename_files, "other.json is inconsistent"),
         (
             make_edit('"name": "note"', '"name": "memo"'),
@@ -113,15 +109,11 @@ def test_registry_refuses_generated_tool_files_that_were_changed_by_hand(
     change(package)
     text = read_error(package)
     assert message in text
-    assert text.startswith(
-        f"{package.name}.tools cannot be loaded; run `toolcast generate`"
-    )
+    start = f"{package.name}.tools cannot be loaded; run `toolcast generate`"
+    assert text.startswith(start)
 
 
-def test_definition_error_lists_five_problems_and_counts_the_rest(
-    tmp_path: Path,
-) -> None:
-    """Nine incomplete tools are reported in one `DefinitionError`."""
+def test_definition_error_lists_5_problems_and_counts_the_rest(tmp_path: Path) -> None:
     package = Package(tmp_path, *(definition(f"tool{n}") for n in range(9)))
     for path in package.folder.glob("tool*.py"):
         path.unlink()
@@ -129,9 +121,7 @@ def test_definition_error_lists_five_problems_and_counts_the_rest(
     assert "tool0.json exists without tool0.py" in text and text.endswith("and 4 more")
 
 
-def test_backup_and_system_files_in_the_generated_tools_folder_are_ignored(
-    tmp_path: Path,
-) -> None:
+def test_backup_and_system_files_in_tools_folder_are_ignored(tmp_path: Path) -> None:
     package = Package(tmp_path, definition("note"))
     for name in (".DS_Store", "note.json~", "note.py.orig", "README"):
         (package.folder / name).touch()
@@ -139,12 +129,10 @@ def test_backup_and_system_files_in_the_generated_tools_folder_are_ignored(
     assert Registry(package.load()).names() == ("note",)
 
 
-@pytest.mark.parametrize("handlers", ["work", "work.own"])
-def test_registry_accepts_a_tool_handler_in_the_given_handlers_package(
-    tmp_path: Path, handlers: str
-) -> None:
-    package = Package(tmp_path, definition("note", handler="work.own:note"))
-    Registry(package.load(), handlers=handlers)
+def test_registry_accepts_handlers_in_package(tmp_path: Path) -> None:
+    tools = Package(tmp_path, definition("note", handler="work.own:note")).load()
+    for handlers in ("work", "work.own"):
+        Registry(tools, handlers=handlers)
 
 
 @pytest.mark.parametrize("handlers", [None, "works", "work.ow", "work.own.more", "own"])
@@ -156,18 +144,11 @@ def test_registry_refuses_a_tool_handler_outside_the_given_handlers_package(
     assert "the handler `work.own:note` of `note` is refused" in text
 
 
-def test_renamed_from_name_resolves_to_the_tool_unless_another_tool_has_it(
-    tmp_path: Path,
-) -> None:
-    package = Package(
-        tmp_path, definition("note", renamed_from=["memo", "card"]), definition("card")
-    )
-    registry = Registry(package.load())
-    assert [registry.resolve(n) for n in ("memo", "card", "nothing")] == [
-        "note",
-        "card",
-        "nothing",
-    ]
+def test_renamed_from_resolves_unless_a_tool_has_the_name(tmp_path: Path) -> None:
+    note = definition("note", renamed_from=["memo", "card"])
+    registry = Registry(Package(tmp_path, note, definition("card")).load())
+    names = [registry.resolve(name) for name in ("memo", "card", "nothing")]
+    assert names == ["note", "card", "nothing"]
 
 
 DEFINITION_TEXT = """\
@@ -197,9 +178,7 @@ MCP_LINE = (
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("indent", ["  ", "\t", ""])
-def test_mcp_definition_keeps_the_number_and_escape_spelling_from_the_tool_file(
-    newline: str, indent: str
-) -> None:
+def test_mcp_definition_keeps_number_and_escapes(newline: str, indent: str) -> None:
     """Line breaks and indentation of the file are removed."""
     text = DEFINITION_TEXT.replace("  ", indent).replace("\n", newline)
     tool = parse_definition(text, "note")
@@ -214,9 +193,7 @@ def test_generated_tool_definition_on_a_single_line_is_parsed() -> None:
     assert json.loads(tool.to_mcp_json()) == value["mcp"]
 
 
-def test_openai_and_langchain_tool_schemas_always_have_properties(
-    tmp_path: Path,
-) -> None:
+def test_openai_and_langchain_schemas_always_have_properties(tmp_path: Path) -> None:
     """Both reject a schema without `properties`; the MCP definition stays unchanged."""
     spec = definition("now")
     spec["mcp"]["inputSchema"] = {"type": "object"}

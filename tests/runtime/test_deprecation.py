@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,28 +48,12 @@ def test_format_deprecation_has_removal_date_replacement_and_reason(
 def load_registry(tmp_path: Path) -> Registry:
     """Return a registry with the deprecated tool `note` and its replacement."""
     cli = {"command": "note", "lines": []}
-    return Registry(
-        Package(
-            tmp_path,
-            definition("note", deprecated=DEPRECATED, cli=cli, former_names=["memo"]),
-            definition("save_note", cli={**cli, "command": "save"}),
-        ).load()
-    )
+    note = definition("note", deprecated=DEPRECATED, cli=cli, former_names=["memo"])
+    save_note = definition("save_note", cli={**cli, "command": "save"})
+    return Registry(Package(tmp_path, note, save_note).load())
 
 
-def test_deprecated_tool_call_is_logged_only_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    registry = load_registry(tmp_path)
-    with caplog.at_level(logging.WARNING, logger="toolcast"):
-        for name in ("note", "save_note", "note", "note"):
-            registry.call_tool_sync(name)
-    assert caplog.messages == [f"note is called. {LINE}"]
-
-
-def test_cli_command_help_for_a_deprecated_tool_has_the_deprecation_notice(
-    tmp_path: Path,
-) -> None:
+def test_cli_help_for_a_deprecated_tool_has_the_notice(tmp_path: Path) -> None:
     """Help of other commands and of the command group does not mention it."""
     main = command_line(load_registry(tmp_path), title="Notes")
     output = CliRunner().invoke(main, ["note", "--help"]).output

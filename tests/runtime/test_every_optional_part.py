@@ -132,9 +132,7 @@ McpServer(registry, name="demo").main([])
 """
 
 
-def test_stdio_mcp_server_imports_no_optional_runtime_part_that_its_tools_do_not_use(
-    tmp_path: Path,
-) -> None:
+def test_stdio_server_imports_no_optional_part_without_use(tmp_path: Path) -> None:
     handler = "tests.runtime.core_handlers:add"
     package = Package(tmp_path, definition("t", handler=handler))
     process = run_program(LOADED_MODULES_PROGRAM, tmp_path, (), package=package.name)
@@ -143,6 +141,7 @@ def test_stdio_mcp_server_imports_no_optional_runtime_part_that_its_tools_do_not
     assert not any(answer["result"].get("isError") for answer in answers), answers
     modules = process.stderr.splitlines()[-1].split()
     assert f"{RUNTIME}.core.registry" in modules
+    assert f"{RUNTIME}.mcp.resources_and_prompts" not in modules
     paths = [name.removeprefix(f"{RUNTIME}.").split(".") for name in modules]
     assert not {".".join(path) for path in paths if path[0] in PARTS}
     assert len(modules) <= MAX_MODULES, sorted(modules)
@@ -162,9 +161,7 @@ print([m for m in sys.modules if m.startswith({broken!r})])
 """
 
 
-def test_tool_without_optional_features_works_with_only_the_runtimes_core_package(
-    tmp_path: Path,
-) -> None:
+def test_tool_without_optional_features_needs_only_core(tmp_path: Path) -> None:
     """Confirmation and recording fail; a slower test removes the packages from a wheel."""
     handler = "tests.runtime.core_handlers:add"
     add = definition("add", handler=handler)
@@ -175,9 +172,8 @@ def test_tool_without_optional_features_works_with_only_the_runtimes_core_packag
         "required": ["a", "b"],
     }
     ask = definition("ask", handler=handler, confirm={"message": "Really?"})
-    package = Package(
-        tmp_path, add, ask, definition("keep", handler=handler, persistent=True)
-    )
+    keep = definition("keep", handler=handler, persistent=True)
+    package = Package(tmp_path, add, ask, keep)
     process = run_program(CORE_ONLY_PROGRAM, tmp_path, PACKAGES, package=package.name)
     assert process.returncode == 0, process.stderr
     lines = process.stdout.splitlines()

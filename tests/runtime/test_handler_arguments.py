@@ -144,7 +144,6 @@ def test_tool_call_cannot_set_a_handler_lifespan_dependency(
 def test_lifespan_dependency_without_its_own_handler_parameter_raises_type_error(
     function: Callable[..., Any], declared: Any, problem: str
 ) -> None:
-    """The handler has no such parameter, or the tool declares the same name."""
     with pytest.raises(TypeError, match=problem):
         _make_adapter(function, declared, ("store",))
 
@@ -160,7 +159,7 @@ async def _async_handler(a: Any) -> Any:
         (_async_handler, True),
         (functools.partial(functools.partial(_async_handler)), True),
         (
-            functools.wraps(_async_handler)(lambda **kwargs: _async_handler(**kwargs)),
+            functools.wraps(_async_handler)(lambda **names: _async_handler(**names)),
             True,
         ),
         (functools.partial(single_parameter), False),

@@ -78,9 +78,7 @@ def test_function_from_another_package_is_refused_as_handler(name: str) -> None:
 
 @pytest.mark.parametrize("name", OWN)
 @pytest.mark.usefixtures("package")
-def test_function_defined_in_the_handlers_package_is_loaded_as_handler(
-    name: str,
-) -> None:
+def test_function_of_the_handlers_package_is_loaded_as_handler(name: str) -> None:
     assert callable(load_function(f"{PACKAGE}:{name}", PACKAGE))
 
 
@@ -93,31 +91,24 @@ class Layer:
     def __call__(self) -> None: ...
 
 
-@pytest.mark.parametrize(("layers", "is_accepted"), [(49, True), (50, False)])
 @pytest.mark.usefixtures("package")
-def test_handler_function_with_50_wrappers_is_refused_and_with_49_is_loaded(
-    layers: int, is_accepted: bool
-) -> None:
-    function = sys.modules[PACKAGE].own
-    for _ in range(layers):
-        function = Layer(function)
-    sys.modules[PACKAGE].layered = function  # type: ignore[attr-defined]
-    if is_accepted:
+def test_handler_with_50_wrappers_is_refused_and_with_49_is_loaded() -> None:
+    module: Any = sys.modules[PACKAGE]
+    module.layered = module.own
+    for _ in range(49):
+        module.layered = Layer(module.layered)
+    load_function(f"{PACKAGE}:layered", PACKAGE)
+    module.layered = Layer(module.layered)
+    with pytest.raises(ImportError, match=f"it is defined in `{__name__}`"):
         load_function(f"{PACKAGE}:layered", PACKAGE)
-    else:
-        with pytest.raises(ImportError, match=f"it is defined in `{__name__}`"):
-            load_function(f"{PACKAGE}:layered", PACKAGE)
 
 
 @pytest.mark.parametrize("package", ["other", "own", "own_handlers.inner", None])
 @pytest.mark.usefixtures("package")
-def test_handler_module_outside_the_handlers_package_is_refused_without_import(
-    package: str | None,
-) -> None:
+def test_foreign_handler_module_is_refused_without_import(package: str | None) -> None:
     """The error is the refusal, although the module does not exist."""
-    reason = (
-        f"outside of `{package}`" if package else "no package of handlers is declared"
-    )
+    undeclared = "no package of handlers is declared"
+    reason = f"outside of `{package}`" if package else undeclared
     with pytest.raises(ImportError, match=f"is refused: .*{reason}"):
         load_function("absent_module:own", package)
 

@@ -32,9 +32,7 @@ assert any(name.endswith({late!r}) for name in sys.modules)
 
 
 @pytest.mark.parametrize("package", LAZY_MODULES)
-def test_lazy_package_public_name_imports_its_module_on_first_use(
-    package: str,
-) -> None:
+def test_lazy_package_public_name_imports_its_module_on_first_use(package: str) -> None:
     program = PROGRAM.format(package=package, late=f".{LAZY_MODULES[package]}")
     subprocess.run([sys.executable, "-c", program], check=True)
 
@@ -45,9 +43,7 @@ def test_unknown_name_in_a_lazy_package_raises_attribute_error(package: str) -> 
         getattr(import_module(package), "nothing")  # noqa: B009 - no such attribute
 
 
-def test_lazily_imported_public_name_is_cached_in_its_package(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_lazy_public_name_is_cached_in_package(monkeypatch: pytest.MonkeyPatch) -> None:
     package, module = types.ModuleType("made"), types.ModuleType("made.up")
     module.value = "first"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "made", package)

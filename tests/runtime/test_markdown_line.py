@@ -81,18 +81,14 @@ def test_html_in_a_markdown_code_span_is_not_escaped(text: str) -> None:
 
 
 @pytest.mark.parametrize("case", ESCAPED.strip("\n").split("\n"))
-def test_unclosed_html_and_link_definitions_in_a_markdown_line_are_escaped(
-    case: str,
-) -> None:
+def test_unclosed_html_and_link_definitions_in_a_line_are_escaped(case: str) -> None:
     text, _, escaped = case.partition(" | ")
     assert escape_markdown_line(text) == escaped
     assert has_unclosed_html(text) is ("<" in text and text.strip() != escaped)
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\rb", "\n"])
-def test_escape_markdown_line_raises_value_error_for_text_with_a_line_break(
-    text: str,
-) -> None:
+def test_escape_markdown_line_raises_value_error_for_a_line_break(text: str) -> None:
     with pytest.raises(ValueError, match="a line break"):
         escape_markdown_line(text)
 

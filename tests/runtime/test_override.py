@@ -49,9 +49,7 @@ def write_file(folder: Path, value: Any, name: str = "mcp_clients.json") -> Path
     return file
 
 
-def test_access_override_file_replaces_allow_and_adds_deny_for_its_clients(
-    tmp_path: Path,
-) -> None:
+def test_override_file_replaces_allow_and_adds_deny(tmp_path: Path) -> None:
     """Clients that the file does not name keep their access."""
     value = {
         "copilot": {"allow": ["get_personality", "github_issue"]},
@@ -59,16 +57,12 @@ def test_access_override_file_replaces_allow_and_adds_deny_for_its_clients(
     }
     registry = load_registry(write_file(tmp_path, value))
     assert registry.names("copilot") == ("get_personality", "github_issue")
-    assert {*registry.list_names_in("registry")} - {*registry.names("internal")} == {
-        "smarthome",
-        "memory",
-    }
+    missing = {*registry.list_names_in("registry")} - {*registry.names("internal")}
+    assert missing == {"smarthome", "memory"}
     assert registry.names("external") == ("memory",)
 
 
-def test_allow_all_in_the_override_file_does_not_bypass_a_tools_clients_and_deny(
-    tmp_path: Path,
-) -> None:
+def test_override_allow_all_does_not_bypass_clients_and_deny(tmp_path: Path) -> None:
     registry = load_registry(write_file(tmp_path, {"external": {"allow": "*"}}))
     # Only `memory` names this client, and the toolset denies `stickynotes` for it.
     assert registry.names("external") == ("memory",)
@@ -155,15 +149,12 @@ def test_access_error_for_an_override_file_with_invalid_yaml_does_not_quote_it(
     assert "secret-4d1" not in str(error.value)
 
 
-def test_access_override_file_can_be_yaml(tmp_path: Path) -> None:
-    text = "copilot:\n  allow: [github_issue]\n"
-    registry = load_registry(write_file(tmp_path, text, "clients.yml"))
-    assert registry.names("copilot") == ("github_issue",)
-
-
 def test_environment_variable_replaces_the_access_override_file_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = write_file(tmp_path, {"copilot": {"allow": []}}, "other.json")
+    """The file can be YAML."""
+    text = "copilot:\n  allow: [github_issue]\n"
+    file = write_file(tmp_path, text, "clients.yml")
     monkeypatch.setenv("NO_SUCH_VARIABLE", str(file))
-    assert load_registry(tmp_path / "absent.json").names("copilot") == ()
+    registry = load_registry(tmp_path / "absent.json")
+    assert registry.names("copilot") == ("github_issue",)

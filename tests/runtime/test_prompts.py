@@ -12,12 +12,7 @@ from toolcast_runtime import Client, OverrideFile, Registry, UnknownClientError
 from toolcast_runtime.prompts import CliBlock, Prompts, Section
 
 SECTIONS = (
-    Section(
-        "text",
-        before="## Texts\n\nAbout texts.\n\n",
-        after="\nBe brief.\n",
-        label="**Text**\n",
-    ),
+    Section("text", "## Texts\n\nAbout texts.\n\n", "\nBe brief.\n", "**Text**\n"),
     Section("empty", before="## Nothing here\n\n"),
     Section("tools", before="## Tools\n\n", label="**Tools**\n"),
 )
@@ -40,6 +35,7 @@ def make_documented(name: str, *usage: str, **fields: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def prompts(tmp_path: Path) -> Prompts:
+    exclusions = {"prompts": "x", "cli": "x"}
     package = Package(
         tmp_path,
         make_documented(
@@ -47,9 +43,7 @@ def prompts(tmp_path: Path) -> Prompts:
         ),
         make_documented("cut", section="text", order=2, clients=["writer"]),
         make_documented("loose", "Alone."),
-        make_documented(
-            "hidden", section="text", exclusions={"prompts": "x", "cli": "x"}
-        ),
+        make_documented("hidden", section="text", exclusions=exclusions),
         definition("bare", section="text"),
     )
     registry = Registry(
@@ -58,28 +52,19 @@ def prompts(tmp_path: Path) -> Prompts:
         clients={"writer": Client(allow="*"), "reader": Client(allow=("count", "cut"))},
         override=OverrideFile("NO_SUCH_VARIABLE"),
     )
-    return Prompts(
-        registry,
-        before="## Tools\n\nUse them.\n",
-        sections=SECTIONS,
-        cli=CliBlock(
-            "notes", before="## Commands\n\n", after="\nEnd.\n", client="reader"
-        ),
-    )
+    cli = CliBlock("notes", "## Commands\n\n", "\nEnd.\n", client="reader")
+    start = "## Tools\n\nUse them.\n"
+    return Prompts(registry, before=start, sections=SECTIONS, cli=cli)
 
 
-def test_prompt_docs_section_has_tool_bullets_then_usage_then_footer(
-    prompts: Prompts,
-) -> None:
+def test_prompt_section_has_bullets_then_usage_then_footer(prompts: Prompts) -> None:
     assert prompts.section("text", "writer") == (
         "## Texts\n\nAbout texts.\n\n- **count**: Does count.\n- **cut**: Does cut.\n\n"
         "### count\nTo count.\n\nWith care.\n\nBe brief.\n"
     )
 
 
-def test_guidance_for_named_tools_omits_tools_that_the_client_may_not_use(
-    prompts: Prompts,
-) -> None:
+def test_guidance_for_named_tools_omits_denied_tools(prompts: Prompts) -> None:
     """Tools that are unknown, undocumented or excluded from prompts are skipped."""
     names = ["loose", "calendar", "bare", "cut", "count"]
     count = "### count\nTo count.\n\nWith care.\n"
@@ -98,18 +83,14 @@ def test_prompt_docs_describe_only_tools_allowed_to_client(prompts: Prompts) -> 
     )
 
 
-def test_tools_without_a_section_are_in_the_prompt_docs_section_named_tools(
-    prompts: Prompts,
-) -> None:
+def test_tools_without_section_are_in_the_section_named_tools(prompts: Prompts) -> None:
     """Sections without tools are not listed and their text is empty."""
     assert prompts.sections == ("text", "tools")
     assert prompts.section("tools", "writer").startswith("## Tools\n\n- **loose**")
     assert prompts.section("empty", "writer") == ""
 
 
-def test_prompt_docs_cli_block_has_the_commands_for_the_given_client(
-    prompts: Prompts,
-) -> None:
+def test_prompt_docs_cli_block_has_the_clients_commands(prompts: Prompts) -> None:
     row = "  notes {0} <text...>".format
     reader = f"## Commands\n\n{row('count').ljust(50)}# Does count.\n\nEnd.\n"
     assert prompts.cli_block() == prompts.cli_block("reader") == reader
@@ -118,38 +99,26 @@ def test_prompt_docs_cli_block_has_the_commands_for_the_given_client(
     assert "hidden" not in writer
 
 
-def test_generated_prompt_files_have_every_section_with_all_tools(
-    prompts: Prompts,
-) -> None:
+def test_prompt_files_have_every_section_with_all_tools(prompts: Prompts) -> None:
     """Only the CLI file is for the block's own client."""
     files = prompts.files()
-    assert list(files) == [
-        "preamble.md",
-        "section_text.md",
-        "section_tools.md",
-        "cli.md",
-    ]
+    assert [*files] == "preamble.md section_text.md section_tools.md cli.md".split()
     assert files["section_text.md"] == prompts.section("text", "writer")
     assert files["preamble.md"] == prompts.preamble("writer")
     assert files["cli.md"] == prompts.cli_block("reader")
 
 
-def test_prompt_docs_for_an_unknown_client_or_section_raise_an_error(
-    prompts: Prompts,
-) -> None:
+def test_prompt_docs_for_unknown_client_or_section_raise(prompts: Prompts) -> None:
     for render in (prompts.preamble, lambda client: prompts.section("text", client)):
         for client in (None, "unknown"):
             with pytest.raises(UnknownClientError):
                 render(client)
-    with pytest.raises(
-        KeyError, match="unknown section `unheard of`; help: use one of `text`"
-    ):
+    message = "unknown section `unheard of`; help: use one of `text`"
+    with pytest.raises(KeyError, match=message):
         prompts.section("unheard of", "writer")
 
 
-def test_prompt_docs_cli_block_raises_lookup_error_without_a_command_line(
-    tmp_path: Path,
-) -> None:
+def test_prompt_docs_cli_block_raises_without_a_command_line(tmp_path: Path) -> None:
     registry = Registry(Package(tmp_path, definition("count")).load())
     with pytest.raises(LookupError, match="has no command line"):
         Prompts(registry).cli_block()

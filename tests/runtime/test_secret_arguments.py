@@ -17,6 +17,7 @@ from toolcast_runtime.ledger.secret_arguments import (
 
 TEXT = {"type": "string"}
 SECRET = {"type": "string", "writeOnly": True}
+REFERENCE = {"properties": {"x": {"$ref": "#s"}}}
 
 
 def redact_secret(schema: dict[str, Any], value: Any) -> Any:
@@ -32,10 +33,7 @@ def redact_secret(schema: dict[str, Any], value: Any) -> Any:
         {"properties": {"x": SECRET}},
         {"properties": {"x": {"format": "password"}}},
         {"properties": {"x": {"$ref": "#/$defs/s"}}, "$defs": {"s": SECRET}},
-        {
-            "properties": {"x": {"$ref": "#s"}},
-            "$defs": {"s": {"$anchor": "s", **SECRET}},
-        },
+        {**REFERENCE, "$defs": {"s": {"$anchor": "s", **SECRET}}},
         {"properties": {"x": {"$ref": "#/properties/y"}, "y": SECRET}},
         {"properties": {"x": {"anyOf": [{"type": "null"}, SECRET]}}},
         {"properties": {"x": {"allOf": [{"oneOf": [SECRET]}]}}},
@@ -52,19 +50,15 @@ def redact_secret(schema: dict[str, Any], value: Any) -> Any:
         {"properties": {"x": {"type": "string", "writeOnly": "true"}}},
     ],
 )
-def test_argument_that_the_schema_marks_as_secret_is_redacted_in_the_ledger(
-    schema: dict[str, Any],
-) -> None:
+def test_argument_marked_as_secret_is_redacted(schema: dict[str, Any]) -> None:
     """`writeOnly` and `format: password` are found in references and combinators."""
     redact_secret(schema, {"x": "s3cret"})
 
 
 def test_ledger_redacts_only_the_secret_items_and_properties_in_an_argument() -> None:
     schema = {"properties": {"x": {"type": "array", "items": SECRET}, "y": TEXT}}
-    assert redact_secret(schema, {"x": ["s3cret"], "y": "seen"}) == {
-        "x": REDACTED,
-        "y": "seen",
-    }
+    redacted = redact_secret(schema, {"x": ["s3cret"], "y": "seen"})
+    assert redacted == {"x": REDACTED, "y": "seen"}
     deep = {"properties": {"x": {"properties": {"y": SECRET, "z": TEXT}}}}
     value = {"x": {"y": "s3cret", "z": "seen"}}
     assert redact_secret(deep, value) == {"x": {"y": REDACTED, "z": "seen"}}
@@ -73,8 +67,8 @@ def test_ledger_redacts_only_the_secret_items_and_properties_in_an_argument() ->
 @pytest.mark.parametrize(
     "schema",
     [
-        {"properties": {"x": {"$ref": "#s"}}, "$defs": {"a": {"id": "#s", **SECRET}}},
-        {"properties": {"x": {"$ref": "#s"}}, "$defs": {"a": {"$id": "#s", **SECRET}}},
+        {**REFERENCE, "$defs": {"a": {"id": "#s", **SECRET}}},
+        {**REFERENCE, "$defs": {"a": {"$id": "#s", **SECRET}}},
         {
             "properties": {"x": {"$dynamicRef": "#s"}},
             "$defs": {"a": {"$dynamicAnchor": "s", **SECRET}},
@@ -84,7 +78,7 @@ def test_ledger_redacts_only_the_secret_items_and_properties_in_an_argument() ->
             "$defs": {"a": {"$id": "s.json", **SECRET}},
         },
         {
-            "properties": {"x": {"$ref": "#s"}},
+            **REFERENCE,
             "$defs": {"a": {"$anchor": "s"}, "b": {"$anchor": "s", **SECRET}},
         },
         {"$recursiveRef": "#", "properties": {"x": {"items": SECRET}}},
@@ -92,9 +86,7 @@ def test_ledger_redacts_only_the_secret_items_and_properties_in_an_argument() ->
         {"properties": {"x": {"$ref": "https://example.org/secret.json"}}},
     ],
 )
-def test_ledger_redacts_an_argument_that_is_secret_through_a_schema_reference(
-    schema: dict[str, Any],
-) -> None:
+def test_argument_with_a_secret_reference_is_redacted(schema: dict[str, Any]) -> None:
     """Values with an unresolvable reference count as secret."""
     redact_secret(schema, {"x": "s3cret"})
 
@@ -115,9 +107,9 @@ def test_ledger_redacts_an_argument_that_is_secret_through_a_schema_reference(
     """.split(),
 )
 def test_ledger_redacts_a_value_with_a_secret_name_without_a_schema(name: str) -> None:
-    redact_secret({}, {name: "s3cret", "list": [{name: {"deep": "s3cret"}}]})
+    nested = {"more": [[{name: ["s3cret"]}]]}
     redact_secret(
-        {"additionalProperties": True}, {"x": {"more": [[{name: ["s3cret"]}]]}}
+        {}, {name: "s3cret", "list": [{name: {"deep": "s3cret"}}], "x": nested}
     )
 
 
@@ -145,20 +137,14 @@ def test_ledger_redacts_a_value_with_a_secret_name_without_a_schema(name: str) -
         ["tool", "--password", "s3cret", "--verbose"],
     ],
 )
-def test_ledger_redacts_the_value_in_a_name_value_pair_with_a_secret_name(
-    value: Any,
-) -> None:
+def test_ledger_redacts_the_value_in_a_pair_with_a_secret_name(value: Any) -> None:
     """Pairs are objects with a name field, rows under column names and list items."""
     redact_secret({}, {"x": value})
 
 
 def test_ledger_keeps_the_name_and_further_fields_in_a_secret_name_value_pair() -> None:
-    redacted = redact_secret(
-        {}, {"x": {"name": "Authorization", "value": "s3cret", "on": "GET"}}
-    )
-    assert redacted == {"x": {"name": "Authorization", "value": REDACTED, "on": "GET"}}
-    redacted = redact_secret({}, {"x": ["Host", "a", "Cookie", "s3cret", "Via", "b"]})
-    assert redacted == {"x": ["Host", "a", "Cookie", REDACTED, "Via", "b"]}
+    header = {"name": "Authorization", "value": "s3cret", "on": "GET"}
+    assert redact_secret({}, {"x": header}) == {"x": {**header, "value": REDACTED}}
     redacted = redact_secret({}, {"x": "https://a.example/?token=s3cret&page=2"})
     assert redacted == {"x": f"https://a.example/?token={REDACTED}&page=2"}
 
@@ -171,62 +157,32 @@ def test_ledger_redacts_a_number_with_a_secret_name() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        *((name, "x") for name in """
+            token_type next_page_token continuationToken tokenizer author key primary_key
+            keyword secretary pinned pin_id spinning monkey keyboard issueKey s3_key key_id
+            passenger pass_rate bypass path pattern session имя пол naïve 鍵盤
+            """.split()),
         ("token_count", 12),
         ("max_tokens", 500),
         ("maxTokens", "500"),
         ("tokens", 500),
-        ("token_type", "word"),
-        ("next_page_token", "p2"),
-        ("continuationToken", "c"),
         ("stop_tokens", ["x"]),
-        ("tokenizer", "bpe"),
         ("password_length", 12),
         ("reset_password", True),
         ("password", None),
-        ("author", "Ada"),
-        ("key", "k"),
-        ("primary_key", "id"),
-        ("keyword", "k"),
-        ("secretary", "Bo"),
-        ("pinned", "yes"),
-        ("pin_id", "7"),
-        ("spinning", "x"),
-        ("monkey", "x"),
-        ("keyboard", "x"),
-        ("issueKey", "ABC-1"),
-        ("s3_key", "a/b.txt"),
         ("sort_keys", ["a"]),
         ("ids_or_keys", ["a"]),
-        ("key_id", "x"),
-        ("passenger", "Ada"),
-        ("pass_rate", "high"),
-        ("bypass", "x"),
-        ("path", "x"),
-        ("pattern", "x"),
-        ("session", "x"),
         ("pins", ["x"]),
         ("filter", {"field": "name", "value": "Ada"}),
         ("pair", ["Accept", "text/html"]),
         ("fields", ["id", "password", "email"]),
         ("todo", ["Reset the password", "Call Ada"]),
         ("cell", {"name": "title", "value": "x", "text": "y"}),
-        ("имя", "Ада"),
-        ("пол", "x"),
-        ("naïve", "x"),
-        ("鍵盤", "x"),
         ("sizes", {"keys": ["a", "b"], "values": [1, 2]}),
     ],
 )
-def test_ledger_does_not_redact_a_value_with_a_harmless_name(
-    name: str, value: Any
-) -> None:
+def test_ledger_keeps_a_value_with_a_harmless_name(name: str, value: Any) -> None:
     assert Redaction({}).redact({name: value}) == {name: value}
-
-
-def test_ledger_redaction_does_not_change_a_value_without_secrets() -> None:
-    schema = {"properties": {"page_token": TEXT, "n": {"type": "number"}}}
-    value = {"page_token": "p2", "n": 1.0, "more": [None, True, {"a": "b"}]}
-    assert Redaction(schema).redact(value) == value
 
 
 def test_ledger_redaction_with_a_recursive_schema_ends() -> None:
@@ -237,38 +193,10 @@ def test_ledger_redaction_with_a_recursive_schema_ends() -> None:
     assert Redaction(schema).redact({"x": {"x": 1}}) == {"x": {"x": 1}}
 
 
-def test_ledger_redacts_all_arguments_if_the_schema_exceeds_the_size_limit() -> None:
-    schema = {"properties": {f"p{n}": {"type": "string"} for n in range(30_000)}}
-    assert Redaction(schema).redact({"p1": "s3cret"}) == REDACTED
-
-
-def test_ledger_redacts_values_whose_names_are_too_long_or_too_numerous() -> None:
-    """Repeated names are counted once."""
-    long = "x" * 300
-    assert redact_secret({}, {long: "s3cret", "y": "seen"}) == {
-        long: REDACTED,
-        "y": "seen",
-    }
-    redacted = redact_secret(
-        {}, {"y": "seen", **{f"x{n}": "text" for n in range(10_000)}}
-    )
-    assert redacted["y"] == redacted["x99"].replace("text", "seen") == "seen"
-    assert redacted["x9999"] == REDACTED
-    rows = [{"name_of_a_column": "seen"}] * 20_000
-    assert redact_secret({}, {"rows": rows}) == {"rows": rows}
-
-
 def test_ledger_redaction_keeps_long_lists_and_texts_without_secrets() -> None:
     items = [f"word{n}" for n in range(20_000)]
     value = {"words": items, "text": " ".join(f"{word}: x" for word in items)}
     assert Redaction({}).redact(value) == value
-
-
-def test_ledger_redacts_a_text_above_the_long_text_total_size_limit() -> None:
-    """The first long text fits into the limit, the second does not; short texts do."""
-    text = "word " * 40_000
-    redacted = Redaction({}).redact({"first": text, "second": text, "third": "word"})
-    assert redacted == {"first": text, "second": REDACTED, "third": "word"}
 
 
 @pytest.mark.parametrize(
@@ -291,49 +219,42 @@ def test_ledger_redacts_a_text_above_the_long_text_total_size_limit() -> None:
         ),
     ],
 )
-def test_classify_name_returns_which_secret_name_values_are_redacted(
-    secret: str, names: str
-) -> None:
-    """Classes of names: every value is secret, only texts are, or none is."""
+def test_classify_name_returns_which_values_are_secret(secret: str, names: str) -> None:
     assert {name: classify_name(name) for name in names.split()} == dict.fromkeys(
         names.split(), secret
     )
 
 
-@pytest.mark.parametrize(("length", "is_accepted"), [(256, True), (257, False)])
-def test_ledger_redacts_a_value_whose_name_exceeds_256_characters(
-    length: int, is_accepted: bool
-) -> None:
-    value = {"x" * length: "seen"}
-    assert (Redaction({}).redact(value) == value) is is_accepted
+def test_ledger_redacts_a_value_whose_name_exceeds_256_characters() -> None:
+    value = {"x" * 256: "seen", "y": "seen"}
+    assert Redaction({}).redact(value) == value
+    redacted = Redaction({}).redact({"x" * 257: "text", "y": "seen"})
+    assert redacted == {"x" * 257: REDACTED, "y": "seen"}
 
 
-@pytest.mark.parametrize(("names", "is_accepted"), [(500, True), (501, False)])
-def test_ledger_redacts_values_after_50_000_name_characters(
-    names: int, is_accepted: bool
-) -> None:
-    """Names count as their length plus ten."""
-    value = {f"{number:x>90}": "seen" for number in range(names)}
-    assert (Redaction({}).redact(value) == value) is is_accepted
+def test_ledger_redacts_values_after_50_000_name_characters() -> None:
+    """Names count as their length plus ten, and repeated names once."""
+    value = {f"{number:x>90}": "seen" for number in range(501)}
+    last = f"{500:x>90}"
+    assert Redaction({}).redact(value) == {**value, last: REDACTED}
+    del value[last]
+    assert Redaction({}).redact([value] * 2) == [value] * 2
 
 
-@pytest.mark.parametrize(("length", "is_accepted"), [(64, True), (65, False)])
-def test_secret_name_in_a_name_value_pair_is_detected_up_to_64_characters(
-    length: int, is_accepted: bool
-) -> None:
+def test_secret_name_in_a_name_value_pair_is_detected_up_to_64_characters() -> None:
     """Longer texts are not names, so their values are not redacted."""
-    name = "password".rjust(length, "x")
-    redacted = Redaction({}).redact({"name": name, "value": "s3cret"})
-    assert (redacted["value"] == REDACTED) is is_accepted
+    for length, value in ((64, REDACTED), (65, "s3cret")):
+        pair = {"name": "password".rjust(length, "x"), "value": "s3cret"}
+        assert Redaction({}).redact(pair)["value"] == value
 
 
-@pytest.mark.parametrize(("excess", "is_accepted"), [(0, True), (1, False)])
-def test_ledger_redacts_long_texts_above_300_000_characters_in_total(
-    excess: int, is_accepted: bool
-) -> None:
+def test_ledger_redacts_long_texts_above_300_000_characters_in_total() -> None:
     """Texts of 64 characters or less are not counted."""
-    value = ["x" * 64] * 10 + ["y" * 65, "z" * (300_000 - 65 + excess)]
-    assert (Redaction({}).redact(value) == value) is is_accepted
+    short = ["x" * 64] * 10
+    value = [*short, "y" * 65, "z" * (300_000 - 65), "x"]
+    assert Redaction({}).redact(value) == value
+    above = [*short, "y" * 65, "z" * (300_000 - 64), "x"]
+    assert Redaction({}).redact(above) == [*short, "y" * 65, REDACTED, "x"]
 
 
 @pytest.mark.parametrize(
@@ -357,26 +278,19 @@ def test_ledger_redacts_the_list_item_after_a_header_or_option_with_a_secret_nam
     assert Redaction({}).redact(items) == expected
 
 
-@pytest.mark.parametrize(("depth", "is_accepted"), [(196, True), (197, False)])
-def test_secrets_in_json_text_are_found_by_the_ledger_up_to_200_levels(
-    depth: int, is_accepted: bool
-) -> None:
+def test_secrets_in_json_text_are_found_by_the_ledger_up_to_200_levels() -> None:
     """The levels of the value that contains the text are counted too."""
-    schema = {"properties": {"x": SECRET}}
-    text = "[" * depth + '{"x": "s3cret"}' + "]" * depth
-    assert (
-        "s3cret" in Redaction(schema).redact({"text": text})["text"]
-    ) is not is_accepted
-    assert ("s3cret" in Redaction(schema).redact([text])[0]) is not is_accepted
+    redaction = Redaction({"properties": {"x": SECRET}})
+    for depth, is_found in ((196, True), (197, False)):
+        text = "[" * depth + '{"x": "s3cret"}' + "]" * depth
+        assert ("s3cret" not in redaction.redact({"text": text})["text"]) is is_found
+        assert ("s3cret" not in redaction.redact([text])[0]) is is_found
 
 
-@pytest.mark.parametrize(("excess", "is_accepted"), [(0, True), (1, False)])
-def test_ledger_redacts_all_arguments_if_the_schema_has_over_20_000_nodes(
-    excess: int, is_accepted: bool
-) -> None:
+def test_ledger_redacts_all_arguments_if_the_schema_has_over_20_000_nodes() -> None:
     """The schema, its list and the list's items are counted."""
-    schema = {"x": [1] * (20_000 - 2 + excess)}
-    assert (Redaction(schema).redact({"a": 1}) == {"a": 1}) is is_accepted
+    for items, expected in ((19_998, {"a": 1}), (19_999, REDACTED)):
+        assert Redaction({"x": [1] * items}).redact({"a": 1}) == expected
 
 
 @pytest.mark.parametrize(
@@ -392,22 +306,19 @@ def test_ledger_redacts_all_arguments_if_the_schema_has_over_20_000_nodes(
         ("___", ""),
     ],
 )
-def test_final_name_part_for_secret_detection_is_lower_case_and_singular(
-    name: str, last: str
-) -> None:
+def test_last_name_part_is_lower_case_and_singular(name: str, last: str) -> None:
     """At most 16 characters are used."""
     assert _get_last_name_part(name) == last
 
 
-@pytest.mark.parametrize(("names", "is_redacted"), [(100_000, False), (100_001, True)])
-def test_ledger_redacts_texts_after_100_000_classified_names(
-    names: int, is_redacted: bool
-) -> None:
+def test_ledger_redacts_texts_after_100_000_classified_names() -> None:
     """Further names inside texts are not classified."""
     copy = _RedactedCopy(frozenset())
-    copy._remaining_names = 100_000 - names + 1
-    assert (copy._is_secret_in_text("a", "") is None) is is_redacted
-    assert _RedactedCopy(frozenset())._remaining_names == 100_000
+    assert copy._remaining_names == 100_000
+    copy._remaining_names = 1
+    assert copy._is_secret_in_text("a", "") is not None
+    copy._remaining_names = 0
+    assert copy._is_secret_in_text("a", "") is None
 
 
 @pytest.mark.parametrize(
@@ -422,8 +333,6 @@ def test_ledger_redacts_texts_after_100_000_classified_names(
         ("1.5", "1.5"),
     ],
 )
-def test_scalar_in_a_text_is_parsed_as_yaml_by_the_ledger_redaction(
-    text: str, value: Any
-) -> None:
+def test_scalar_in_text_is_parsed_as_yaml_for_redaction(text: str, value: Any) -> None:
     """Integers of up to 9 digits, booleans and null are parsed; other text is a string."""
     assert _parse_scalar(text) == value

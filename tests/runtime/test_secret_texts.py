@@ -65,9 +65,7 @@ HEADERS = [{"name": "Authorization", "value": "Bearer s3cret"}]
         "-----BEGIN RSA PRIVATE KEY-----\ns3cret\n-----END RSA PRIVATE KEY-----",
     ],
 )
-def test_ledger_redacts_a_secret_inside_a_text_such_as_a_url_or_command(
-    text: str,
-) -> None:
+def test_ledger_redacts_a_secret_inside_a_url_command_or_other_text(text: str) -> None:
     for value in ({"text": text}, {"list": [text]}):
         redacted = json.dumps(Redaction({}).redact(value))
         assert "s3cret" not in redacted
@@ -129,9 +127,7 @@ def test_ledger_redaction_does_not_change_a_text_without_a_secret(text: str) -> 
         ("password='it\\'s' and page='1'", "password='*' and page='1'"),
     ],
 )
-def test_ledger_redaction_does_not_change_the_text_around_a_secret(
-    text: str, expected: str
-) -> None:
+def test_redaction_keeps_the_text_around_a_secret(text: str, expected: str) -> None:
     redacted = Redaction({}).redact({"text": text})["text"]
     assert redacted.replace(REDACTED, "*") == expected
 
@@ -164,7 +160,6 @@ def test_ledger_redaction_does_not_change_the_text_around_a_secret(
     ids=lambda text: text[:28],
 )
 def test_ledger_long_text_redaction_takes_bounded_time(text: str) -> None:
-    """Two seconds of CPU time, although each text invites backtracking."""
     started = time.process_time()
     Redaction({}).redact({"text": text})
     assert time.process_time() - started < 2

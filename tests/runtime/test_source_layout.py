@@ -25,8 +25,10 @@ def note(*, text: str = "") -> str:
 """
 
 
-def make_src_project(make_project: Make, workspace: str) -> Any:
+@pytest.fixture
+def project(make_project: Make) -> Any:
     """Generate a project with its handlers in `src/acme`."""
+    workspace = "output: src/acme/gen\nsources: [src]\n"
     project = make_project({"note": NOTE}, workspace=workspace)
     project.edit(
         "specs/toy/toolset.yaml", "handlers: handlers", "handlers: acme.handlers"
@@ -38,19 +40,12 @@ def make_src_project(make_project: Make, workspace: str) -> Any:
     return project
 
 
-@pytest.fixture
-def project(make_project: Make) -> Any:
-    return make_src_project(make_project, "output: src/acme/gen\nsources: [src]\n")
-
-
 def run(project: Any, *arguments: str) -> Any:
     """Run Python in the project with `src` in its path."""
     return project.run(*arguments, env={"PYTHONPATH": str(project.root / "src")})
 
 
-def test_generated_files_name_src_project_modules_without_the_src_folder(
-    project: Any,
-) -> None:
+def test_generated_files_name_modules_without_the_src_folder(project: Any) -> None:
     folder = project.root / "src/acme/gen/toy"
     assert "python -m acme.gen.toy.cli note" in (folder / "prompts/cli.md").read_text()
     assert "python -m acme.gen.toy.mcp_server" in (folder / "mcp_server.py").read_text()
@@ -59,13 +54,10 @@ def test_generated_files_name_src_project_modules_without_the_src_folder(
         assert "src.acme" not in path.read_text("utf-8"), path
 
 
-def test_cli_module_named_in_src_project_prompt_docs_runs(project: Any) -> None:
+def test_cli_and_registry_named_in_src_project_prompt_docs_run(project: Any) -> None:
     process = run(project, "-m", "acme.gen.toy.cli", "note", "--text", "tea")
     assert (process.returncode, process.stdout.strip()) == (0, "tea"), process.stderr
-
-
-def test_tool_error_from_handler_in_src_reaches_the_caller(project: Any) -> None:
-    """The handler's module is imported only once, so `ToolError` is the same class."""
+    # The handler's module is imported only once, so `ToolError` is the same class.
     code = (
         "from acme.gen.toy.registry import call_tool_sync\n"
         "print(call_tool_sync('note', {}).error)\n"

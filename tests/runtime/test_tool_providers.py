@@ -25,9 +25,7 @@ from toolcast_runtime.core.definitions.tool import Tool, ToolFilter
 
 def make_tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:
     definition = {"name": name, "inputSchema": {"type": "object"}}
-    return Tool(
-        name, f"The tool {name}.", "", definition, timeout=timeout, always=always
-    )
+    return Tool(name, f"A {name}.", "", definition, timeout=timeout, always=always)
 
 
 class RecordingProvider:
@@ -105,14 +103,10 @@ def get_names(tools: Any) -> list[str]:
     return [tool["name"] for tool in tools]
 
 
-def test_registry_lists_local_tools_before_the_remote_tools_from_each_provider(
-    make_registry: Make,
-) -> None:
+def test_registry_lists_local_tools_before_remote_tools(make_registry: Make) -> None:
     """Names of a previous provider are not listed again; denied tools are omitted."""
-    first, second = RecordingProvider(
-        make_tool("calendar"), make_tool("email")
-    ), RecordingProvider(make_tool("email"))
-    registry = make_registry(first, second)
+    first = RecordingProvider(make_tool("calendar"), make_tool("email"))
+    registry = make_registry(first, RecordingProvider(make_tool("email")))
     names = get_names(registry.get_mcp_tools_sync("internal"))
     assert names == ["memory", "smarthome", "calendar", "email"]
     assert get_names(registry.get_mcp_tools_sync("external")) == ["memory", "calendar"]
@@ -131,9 +125,7 @@ def test_local_tool_hides_equally_named_remote_tool(make_registry: Make) -> None
     assert not provider.lookups and not provider.calls
 
 
-def test_remote_tool_provider_receives_the_unchanged_call_arguments_and_the_client(
-    make_registry: Make,
-) -> None:
+def test_provider_receives_unchanged_arguments_and_client(make_registry: Make) -> None:
     provider = RecordingProvider(make_tool("calendar"))
     arguments = {"b": None, "a": [1, {"c": 1.0}]}
     response = make_registry(provider).call_tool_sync("calendar", arguments, "external")
@@ -156,27 +148,20 @@ def test_denied_remote_tool_is_not_looked_up(make_registry: Make) -> None:
     assert provider.lookups == []
 
 
-def test_remote_tool_is_in_the_router_catalog_unless_it_is_an_always_tool(
-    make_registry: Make,
-) -> None:
-    registry = make_registry(
-        RecordingProvider(make_tool("calendar"), make_tool("clock", always=True))
-    )
+def test_remote_tool_is_in_router_catalog_unless_always(make_registry: Make) -> None:
+    tools = (make_tool("calendar"), make_tool("clock", always=True))
+    registry = make_registry(RecordingProvider(*tools))
     always = registry.get_always_tools_sync("internal")
     assert [t["function"]["name"] for t in always] == ["memory", "clock"]
     catalog = registry.get_routed_tools_catalog_sync("internal")
     assert list(catalog) == ["smarthome", "calendar"]
 
 
-def test_failed_remote_tool_call_is_an_error_response_without_the_exception_text(
-    make_registry: Make,
-) -> None:
+def test_failed_remote_call_is_error_without_exception(make_registry: Make) -> None:
     """Timeouts and `ToolError` have their own texts; other exceptions an incident."""
-    registry = make_registry(
-        RecordingProvider(
-            make_tool("slow", timeout=0.05), make_tool("broken"), make_tool("strict")
-        )
-    )
+    slow_tool = make_tool("slow", timeout=0.05)
+    provider = RecordingProvider(slow_tool, make_tool("broken"), make_tool("strict"))
+    registry = make_registry(provider)
     slow = registry.call_tool_sync("slow", {}, "internal")
     assert slow.error == "the tool did not answer within 0.05 s"
     broken = registry.call_tool_sync("broken", {}, "internal").error or ""
@@ -184,34 +169,20 @@ def test_failed_remote_tool_call_is_an_error_response_without_the_exception_text
     assert registry.call_tool_sync("strict", {}, "internal").error == "not today"
 
 
-async def test_registry_close_closes_its_remote_tool_providers(
-    make_registry: Make,
-) -> None:
+async def test_registry_close_closes_its_providers(make_registry: Make) -> None:
     provider = RecordingProvider()
     await make_registry(provider).close()
     assert provider.closed
 
 
-async def test_call_tool_sync_works_inside_a_running_event_loop(
-    make_registry: Make,
-) -> None:
+async def test_call_tool_sync_works_in_running_event_loop(make_registry: Make) -> None:
     provider = RecordingProvider(make_tool("calendar"))
     response = make_registry(provider).call_tool_sync("calendar", {}, "internal")
     assert response.success
 
 
-def test_remote_tool_provider_receives_current_and_renamed_from_names_as_reserved(
-    make_registry: Make,
-) -> None:
-    provider = RecordingProvider()
-    make_registry(provider)
-    assert provider.reserved == {"memory", "smarthome", "house"}
-
-
-def test_remote_tool_provider_receives_the_registry_reserved_names(
-    tmp_path: Path,
-) -> None:
+def test_remote_tool_provider_receives_reserved_names(tmp_path: Path) -> None:
     provider = RecordingProvider()
     tools = Package(tmp_path, *LOCAL).load()
     Registry(tools, providers=(provider,), reserved_names=("gone",))
-    assert "gone" in provider.reserved
+    assert provider.reserved == {"memory", "smarthome", "house", "gone"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -28,12 +29,8 @@ class Dependencies:
 
     def __init__(self, fails: bool = False) -> None:
         self.log: list[str] = []
-        self.fails, self.has_ended, self.is_up, self.is_disabled = (
-            fails,
-            False,
-            True,
-            False,
-        )
+        self.fails, self.is_up = fails, True
+        self.has_ended = self.is_disabled = False
 
     async def enter(self) -> None:
         self.log.append("enter")
@@ -44,10 +41,7 @@ class Dependencies:
         self.log.append("over" if self.has_ended else "leave")
 
 
-async def test_toolset_lifespan_ends_only_at_the_last_leave(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The toolset is entered twice; only the second `leave` ends the lifespan."""
+async def test_lifespan_ends_at_last_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     timeouts: list[float] = []
 
     async def wait_for_abandoned(seconds: float) -> None:
@@ -139,10 +133,7 @@ async def test_toolset_finds_remote_tool_at_first_available_provider_with_it() -
     assert toolset._is_known("c") and not toolset._is_known("d")
 
 
-def test_call_deadline_is_extended_by_the_time_that_the_user_needs_for_an_answer(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Seconds in which a question waits for the user do not count against the timeout."""
+def test_deadline_excludes_user_answer_time(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = SimpleNamespace(monotonic=lambda: 50.0)
     monkeypatch.setattr(contexts, "time", clock)
     context = CallContext("look")
@@ -157,19 +148,13 @@ def test_call_deadline_is_extended_by_the_time_that_the_user_needs_for_an_answer
 
 def test_cancelled_call_cancels_the_futures_that_its_handler_waits_for() -> None:
     """Futures that are tracked later are cancelled at once; finished waits are not."""
-
-    class Future:
-        cancelled = 0
-
-        def cancel(self) -> None:
-            self.cancelled += 1
-
     context = CallContext("look")
-    early, late, finished = Future(), Future(), Future()
-    with context.track_future(finished):  # type: ignore[arg-type]
+    early, late, finished = Mock(), Mock(), Mock()
+    with context.track_future(finished):
         pass
-    with context.track_future(early):  # type: ignore[arg-type]
+    with context.track_future(early):
         context.cancel()
-        with context.track_future(late):  # type: ignore[arg-type]
+        with context.track_future(late):
             pass
-    assert (early.cancelled, late.cancelled, finished.cancelled) == (1, 1, 0)
+    counts = [future.cancel.call_count for future in (early, late, finished)]
+    assert counts == [1, 1, 0]

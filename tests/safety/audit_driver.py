@@ -114,6 +114,8 @@ def write(path: str, text: str) -> None:
 def main(log: str, warm_up: str, projects: list[str]) -> None:
     global project, is_recording
     warm_up_generator(warm_up)
+    gc.collect()
+    gc.freeze()  # The collections between the projects skip the loaded modules.
     sys.addaudithook(record_event)
     for project in projects:
         is_recording = True

@@ -118,19 +118,17 @@ def _blank_schema(schema: Any) -> None:
             schema[key] = _blank_strings(value)
         elif key == "enum" and isinstance(value, list):
             # Types list each value once, so distinct values must stay distinct.
-            schema[key] = [
-                (
-                    f"x{crc32(v.encode('utf-8', 'surrogatepass'))}"
-                    if isinstance(v, str)
-                    else v
-                )
-                for v in value
-            ]
+            schema[key] = [_blank_choice(choice) for choice in value]
         elif key in ("properties", "$defs", "definitions", "patternProperties"):
             for inner in value.values() if isinstance(value, dict) else ():
                 _blank_schema(inner)
         else:
             _blank_schema(value)
+
+
+def _blank_choice(value: Any) -> Any:
+    is_text = isinstance(value, str)
+    return f"x{crc32(value.encode('utf-8', 'surrogatepass'))}" if is_text else value
 
 
 def _blank_strings(value: Any) -> Any:
@@ -208,9 +206,8 @@ def check_same_structure(tmp_path: Path, specs: Specs) -> None:
     benign = generate_files(tmp_path / "benign", make_twin(specs))
     assert set(real) == set(benign)
     for path, data in real.items():
-        structure, expected = extract_structure(path, data), extract_structure(
-            path, benign[path]
-        )
+        structure = extract_structure(path, data)
+        expected = extract_structure(path, benign[path])
         if path.endswith(".md"):
             structure, expected = len(structure), len(expected)
         if path.endswith("SKILL.md") and structure < expected:

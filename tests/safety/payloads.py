@@ -1,4 +1,4 @@
-"""Strings that could become code or markup, and a toolset with one in every text field."""
+"""Strings that could become code or markup, and a toolset with them in all text fields."""
 
 from __future__ import annotations
 
@@ -25,80 +25,88 @@ PAYLOADS = [
 ]
 
 
-def make_text_toolset(text: str) -> dict[str, dict[str, Any]]:
-    """Return a toolset with a string in every text field, including extensions' fields."""
-    line = " ".join(text.split()) or "x"
-    specs: dict[str, dict[str, Any]] = {
-        "toolset": {
-            "name": "x",
-            "title": line,
-            "instructions": text,
-            "preamble": {"heading": line, "intro": text},
-            "skill": {"guidance": text, "metadata": {"x": text}},
-            "sections": {
-                "one": {"heading": line, "label": line, "intro": text, "footer": text}
-            },
-            "targets": {
-                # All targets, including those of extensions.
-                **{name: {} for name in list_target_names(EXTENSIONS)},
-                "cli": {"heading": line, "intro": line, "closing": [line, line]},
-                "package": {
-                    "namespace": "com.example",
-                    "environment": {"X_KEY": {"description": text or "x"}},
-                },
-            },
-            "letta": {
-                "server": {"url": "http://x.test/mcp"},
-                "agents": {
-                    line: {
-                        "id": "agent-1",
-                        "expects": [text],
-                        "forbids": [{"name": f"{text}2", "reason": text or "x"}],
-                    }
-                },
+def make_text_toolset(*texts: str) -> dict[str, dict[str, Any]]:
+    """Return a toolset with a tool for each string, which is in each of its text fields.
+
+    The first string is also in the toolset's text fields, including those of extensions.
+    """
+    text, line = texts[0], format_line(texts[0])
+    toolset = {
+        "name": "x",
+        "title": line,
+        "instructions": text,
+        "preamble": {"heading": line, "intro": text},
+        "skill": {"guidance": text, "metadata": {"x": text}},
+        "sections": {
+            "one": {"heading": line, "label": line, "intro": text, "footer": text}
+        },
+        "targets": {
+            # All targets, including those of extensions.
+            **{name: {} for name in list_target_names(EXTENSIONS)},
+            "cli": {"heading": line, "intro": line, "closing": [line, line]},
+            "package": {
+                "namespace": "com.example",
+                "environment": {"X_KEY": {"description": text or "x"}},
             },
         },
-        "tool": {
-            "name": "tool",
-            "title": text,
-            "summary": line,
-            "description": text,
-            "when_to_use": text,
-            "guidance": text,
-            "section": "one",
-            "parameters": {
-                "type": "object",
-                "description": text,
-                "properties": {
-                    "action": {
-                        "type": "string",
-                        "enum": ["a", "b"],
-                        "description": text,
-                    },
-                    "word": {"type": "string", "description": text, "default": text},
-                    "choice": {"enum": [text, f"{text}2", 1, None]},
-                    "from": {"type": "string", "examples": [text]},
-                    "$x": {"const": text},
-                },
-                "required": ["action"],
-                "additionalProperties": False,
+        "letta": {
+            "server": {"url": "http://x.test/mcp"},
+            "agents": {
+                line: {
+                    "id": "agent-1",
+                    "expects": [text],
+                    "forbids": [{"name": f"{text}2", "reason": text or "x"}],
+                }
             },
-            "actions": {
-                "parameter": "action",
-                "values": {"a": {"summary": line, "requires": ["word"]}, "b": {}},
-            },
-            "confirm": {
-                "message": f"{text[:490]}?",
-                "when": {"properties": {"word": {"description": text}}},
-            },
-            "annotations": {"title": text, "readOnlyHint": False},
-            "meta": {"note": text},
-            "cli": {"keyword": "tool", "comment": line},
-            "letta": {"attached": False, "reason": text or "x"},
-            "examples": [{"title": line, "arguments": {"action": "a", "word": text}}],
         },
     }
+    specs: dict[str, dict[str, Any]] = {"toolset": toolset}
+    for number, tool_text in enumerate(texts):
+        specs[f"tool{number}"] = make_tool(f"tool{number}", tool_text)
     return {
         name: {field: value for field, value in spec.items() if field not in MISSING}
         for name, spec in specs.items()
+    }
+
+
+def format_line(text: str) -> str:
+    return " ".join(text.split()) or "x"
+
+
+def make_tool(name: str, text: str) -> dict[str, Any]:
+    line = format_line(text)
+    return {
+        "name": name,
+        "title": text,
+        "summary": line,
+        "description": text,
+        "when_to_use": text,
+        "guidance": text,
+        "section": "one",
+        "parameters": {
+            "type": "object",
+            "description": text,
+            "properties": {
+                "action": {"type": "string", "enum": ["a", "b"], "description": text},
+                "word": {"type": "string", "description": text, "default": text},
+                "choice": {"enum": [text, f"{text}2", 1, None]},
+                "from": {"type": "string", "examples": [text]},
+                "$x": {"const": text},
+            },
+            "required": ["action"],
+            "additionalProperties": False,
+        },
+        "actions": {
+            "parameter": "action",
+            "values": {"a": {"summary": line, "requires": ["word"]}, "b": {}},
+        },
+        "confirm": {
+            "message": f"{text[:490]}?",
+            "when": {"properties": {"word": {"description": text}}},
+        },
+        "annotations": {"title": text, "readOnlyHint": False},
+        "meta": {"note": text},
+        "cli": {"keyword": name, "comment": line},
+        "letta": {"attached": False, "reason": text or "x"},
+        "examples": [{"title": line, "arguments": {"action": "a", "word": text}}],
     }

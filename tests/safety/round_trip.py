@@ -97,9 +97,8 @@ def assert_round_trip(
         assert len(package["tools"]) == len(specs) - 1
     for name, spec in specs.items():
         if name != "toolset" and spec["name"] in package["tools"]:
-            assert_tool(
-                spec, package["tools"][spec["name"]], "".join(package["prompts"])
-            )
+            prompts = "".join(package["prompts"])
+            assert_tool(spec, package["tools"][spec["name"]], prompts)
             preamble = generated.files["x/prompts/preamble.md"].decode("utf-8")
             assert unescape(format_bullet(spec)) in unescape(preamble)
 
@@ -112,19 +111,14 @@ def assert_tool(spec: Mapping[str, Any], tool: Mapping[str, Any], docs: str) -> 
     assert encode_json(json.loads(tool["served"])) == encode_json(definition)
     assert tool["summary"] == find_summary(spec)
     assert tool["description"] == description
-    function = {
-        "name": spec["name"],
-        "description": description,
-        "parameters": spec["parameters"],
-    }
-    assert encode_json(tool["openai"]) == encode_json(
-        {"type": "function", "function": function}
-    )
+    function = {"name": spec["name"], "description": description}
+    function["parameters"] = spec["parameters"]
+    openai = {"type": "function", "function": function}
+    assert encode_json(tool["openai"]) == encode_json(openai)
     schema = {**spec["parameters"]}
     schema.setdefault("properties", {})
-    assert encode_json(tool["langchain"]) == encode_json(
-        [spec["name"], description, schema]
-    )
+    langchain = [spec["name"], description, schema]
+    assert encode_json(tool["langchain"]) == encode_json(langchain)
     keyword = spec["cli"]["keyword"]
     assert tool["cli"]["command"] == (keyword and keyword.split(" ")[0])
     assert tool["cli"].get("reason") == spec["cli"].get("reason")
@@ -145,10 +139,8 @@ def assert_tool(spec: Mapping[str, Any], tool: Mapping[str, Any], docs: str) -> 
     assert unescape(format_bullet(spec)) in unescaped_docs
     for key in ("when_to_use", "guidance"):
         for line in spec.get(key, "").strip("\n").split("\n"):
-            assert unescape(line.rstrip()) in unescaped_docs or not line.strip(), (
-                key,
-                line,
-            )
+            is_documented = unescape(line.rstrip()) in unescaped_docs
+            assert is_documented or not line.strip(), (key, line)
 
 
 def format_bullet(spec: Mapping[str, Any]) -> str:

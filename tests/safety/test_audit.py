@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,14 @@ import pytest
 
 import toolcast
 from tests.repository import copy_project
+from tests.safety.hostile_cases import CORPUS, copy_hostile_case
 
 # Every hostile project is generated again, under a hook that is called for each event.
 # One run generates every hostile project, which takes half of the default timeout.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).parents[2]
-CASES = sorted(f.name for f in (ROOT / "tests" / "hostile").iterdir() if f.is_dir())
+CASES = sorted(folder.name for folder in CORPUS.iterdir() if folder.is_dir())
 DRIVER = Path(__file__).with_name("audit_driver.py")
 # Paths of the generator, its templates, the standard library and the dependencies.
 GENERATOR_PATHS = (
@@ -71,12 +72,10 @@ class Audit:
 
 
 @pytest.fixture(scope="module")
-def audit(
-    tmp_path_factory: pytest.TempPathFactory, copy_case: Callable[[str, Path], Path]
-) -> Audit:
+def audit(tmp_path_factory: pytest.TempPathFactory) -> Audit:
     """Record the events of a run over all hostile projects and this repository."""
     folder = tmp_path_factory.mktemp("audit")
-    projects = {str(copy_case(case, folder / case)): case for case in CASES}
+    projects = {str(copy_hostile_case(case, folder / case)): case for case in CASES}
     own = folder / "own"
     own.mkdir()
     copy_project(own, "examples", "generated")
@@ -92,31 +91,15 @@ def audit(
     return Audit(log, projects)
 
 
-def test_python_audit_hook_received_events_during_each_hostile_project_run(
-    audit: Audit,
-) -> None:
-    assert {audit.projects[event[0]] for event in audit.events} == set(
-        audit.projects.values()
-    )
+def test_audit_hook_received_events_of_each_hostile_project(audit: Audit) -> None:
+    assert {event[0] for event in audit.events} == set(audit.projects)
 
 
 def test_generate_and_check_open_no_socket_and_start_no_process(audit: Audit) -> None:
-    network_events = (
-        "socket.",
-        "urllib.",
-        "http.",
-        "ftplib.",
-        "smtplib.",
-        "ctypes.",
-        "pty.",
-    )
-    process_events = ("subprocess.", "os.exec", "os.fork", "os.spawn", "os.posix_spawn")
-    assert (
-        audit.list_events(
-            *network_events, *process_events, "os.system", "os.startfile", "os.kill"
-        )
-        == []
-    )
+    network_events = "socket. urllib. http. ftplib. smtplib. ctypes. pty."
+    process_events = "subprocess. os.exec os.fork os.spawn os.posix_spawn"
+    events = f"{network_events} {process_events} os.system os.startfile os.kill".split()
+    assert audit.list_events(*events) == []
 
 
 def test_generate_and_check_execute_no_code_from_a_spec(audit: Audit) -> None:
@@ -134,39 +117,25 @@ def test_generate_and_check_execute_no_code_from_a_spec(audit: Audit) -> None:
     assert others <= {"<string>", jsonschema_validator}
     assert audit.list_events("pickle.") == []
     compiled = {event[2] for event in audit.list_events("compile")}
-    assert compiled <= {
-        "<generated>",
-        "<unknown>",
-        "<string>",
-        "None",
-        jsonschema_validator,
-    }
+    known = {"<generated>", "<unknown>", "<string>", "None", jsonschema_validator}
+    assert compiled <= known
 
 
 def test_generate_and_check_import_no_handler(audit: Audit) -> None:
     imported = {str(event[2]) for event in audit.list_events("import")} | audit.modules
-    assert not {
-        name
-        for name in imported
-        if name.split(".")[0]
-        in ("handlers_of_row", "examples", "generated", "os:system")
-    }
+    packages = {name.split(".")[0] for name in imported}
+    assert not packages & {"handlers_of_row", "examples", "generated", "os:system"}
     for root in audit.projects:
         assert not (Path(root) / "trap-was-sprung").exists()
 
 
-def test_generate_and_check_read_only_project_files_and_the_generator_itself(
-    audit: Audit,
-) -> None:
+def test_generate_and_check_read_only_project_and_generator(audit: Audit) -> None:
     """Handlers are read as text to compare their signatures with the specs."""
     for root, path, is_write in audit.list_opened_files():
-        if (
-            is_write
-            or path.startswith((*GENERATOR_PATHS, find_cache_folder()))
-            or path == os.devnull
-        ):
-            continue
-        if path == os.path.realpath(root):
+        is_known = path in (os.devnull, os.path.realpath(root)) or path.startswith(
+            (*GENERATOR_PATHS, find_cache_folder())
+        )
+        if is_write or is_known:
             continue
         assert not os.path.isabs(path), f"{audit.projects[root]} reads {path}"
         first = path.split(os.sep)[0]
@@ -174,9 +143,7 @@ def test_generate_and_check_read_only_project_files_and_the_generator_itself(
         assert first in known, f"{audit.projects[root]} reads {path}"
 
 
-def test_generate_and_check_write_only_generated_files_and_the_cache(
-    audit: Audit,
-) -> None:
+def test_generate_and_check_write_only_outputs_and_the_cache(audit: Audit) -> None:
     changing = (
         "os.mkdir os.rename os.remove os.rmdir os.chmod os.link os.symlink os.truncate"
         " os.utime shutil. os.chown"
@@ -185,20 +152,16 @@ def test_generate_and_check_write_only_generated_files_and_the_cache(
         (root, path) for root, path, is_write in audit.list_opened_files() if is_write
     ]
     for event in audit.list_events(*changing):
-        paths = [part for part in event[2:] if isinstance(part, str) and os.sep in part]
-        for path in paths:
-            touched.append((event[0], os.path.relpath(path, event[0])))
+        for path in event[2:]:
+            if isinstance(path, str) and os.sep in path:
+                touched.append((event[0], os.path.relpath(path, event[0])))
     assert touched
     for root, path in touched:
         if os.path.abspath(os.path.join(root, path)).startswith(find_cache_folder()):
             continue
-        first = path.split(os.sep)[0]
-        assert (
-            first == "generated" or path == os.devnull
-        ), f"{audit.projects[root]} writes {path}"
+        is_output = path.split(os.sep)[0] == "generated"
+        assert is_output or path == os.devnull, f"{audit.projects[root]} writes {path}"
 
 
-def test_generate_and_check_on_hostile_projects_use_less_than_200_mib_memory(
-    audit: Audit,
-) -> None:
+def test_generate_and_check_use_less_than_200_mib_memory(audit: Audit) -> None:
     assert audit.peak < MAX_MEMORY_KIB

@@ -7,7 +7,6 @@ Every free text is replaced by `x`, and the structure of the code is compared.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,18 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.repository import TOOLSETS
+from tests.safety.benign_twin import check_same_structure
+from tests.safety.payloads import PAYLOADS, make_text_toolset
 from toolcast.parsing.characters import find_forbidden
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("mcp", [{}, {"search": True, "search_hints": True}])
-def test_hostile_spec_text_changes_only_generated_code_string_constants(
-    mcp: Any, hostile_toolset: Any, assert_same_structure: Callable[[Any], None]
-) -> None:
-    """Generated code equals that of the toolset's twin, except for strings."""
-    hostile_toolset["toolset"]["targets"]["mcp"] = mcp
-    assert_same_structure(hostile_toolset)
+@pytest.mark.parametrize("text", PAYLOADS, ids=lambda text: text[:20])
+def test_hostile_text_changes_only_string_constants(text: str, tmp_path: Path) -> None:
+    specs = make_text_toolset(text)
+    specs["toolset"]["targets"]["mcp"] = {"search": True, "search_hints": True}
+    check_same_structure(tmp_path, specs)
 
 
 # Text that the reader rejects, such as many variation selectors, generates no code.
@@ -40,27 +39,22 @@ printable = st.text(
 
 
 @settings(
-    max_examples=40,
+    max_examples=16,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@example(text=" ")
-@example(text="\\1")  # A back reference in a regular expression's replacement.
-@example(text="ToolArguments")  # The name of the class that is generated for the tool.
-@given(text=printable)
-def test_random_spec_text_changes_only_generated_code_string_constants(
-    text: str,
-    assert_same_structure: Callable[[Any], None],
-    make_toolset: Callable[[str], Any],
-) -> None:
-    assert_same_structure(make_toolset(text))
+# A back reference in a regular expression's replacement, and the name of the class that is
+# generated for the second tool.
+@example(texts=["\\1", "Tool1Arguments"])
+@example(texts=[" "])
+@given(texts=st.lists(printable, min_size=3, max_size=3))
+def test_random_text_changes_only_constants(texts: list[str], tmp_path: Path) -> None:
+    check_same_structure(tmp_path, make_text_toolset(*texts))
 
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_repository_spec_text_changes_only_generated_code_string_constants(
-    toolset: str, assert_same_structure: Callable[[Any], None]
-) -> None:
+def test_repository_text_changes_only_constants(toolset: str, tmp_path: Path) -> None:
     specs = {
         path.stem: yaml.safe_load(path.read_text("utf-8"))
         for path in sorted((ROOT / "specs" / toolset).glob("*.yaml"))
@@ -77,7 +71,7 @@ def test_repository_spec_text_changes_only_generated_code_string_constants(
             tool.pop("suppress", None)
             # `x` rarely matches the pattern or enum of an example.
             tool.pop("examples", None)
-    assert_same_structure(specs)
+    check_same_structure(tmp_path, specs)
 
 
 LISTS = sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
@@ -90,9 +84,7 @@ LISTS = sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
         for number, path in enumerate(LISTS)
     ],
 )
-def test_text_from_real_mcp_servers_changes_only_generated_code_string_constants(
-    path: Path, assert_same_structure: Callable[[Any], None]
-) -> None:
+def test_real_server_text_changes_only_constants(path: Path, tmp_path: Path) -> None:
     specs: dict[str, Any] = {"toolset": {"name": "x", "title": "X"}}
     for tool in json.loads(path.read_text("utf-8"))["tools"]:
         spec = {"name": tool["name"], "summary": "x"}
@@ -108,4 +100,4 @@ def test_text_from_real_mcp_servers_changes_only_generated_code_string_constants
                 spec[field] = tool[member]
         spec["cli"] = {"keyword": None, "reason": "a tool of a real server"}
         specs[tool["name"]] = spec
-    assert_same_structure(specs)
+    check_same_structure(tmp_path, specs)

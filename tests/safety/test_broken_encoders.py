@@ -16,14 +16,16 @@ from typing import Any
 
 import pytest
 
-import toolcast.targets.target
 from tests.forked import ForkServer
+from tests.safety.benign_twin import check_same_structure
+from tests.safety.payloads import make_text_toolset
 from tests.safety.round_trip import assert_round_trip
 from toolcast.encoders import json_text, markdown, python, python_types
 from toolcast.encoders.code import Code
 from toolcast.encoders.python import Text
 from toolcast.pipeline import generate
-from toolcast_runtime.core.definitions import tool as module_names
+from toolcast.targets import target
+from toolcast_runtime.core.definitions import tool
 from toolcast_runtime.values import annotated_types
 
 TEXT = 'says "x\\"\n\n## Not a heading\n\n~~~\nclosed\n~~~'
@@ -31,7 +33,7 @@ TEXT = 'says "x\\"\n\n## Not a heading\n\n~~~\nclosed\n~~~'
 
 def make_specs(text: str) -> dict[str, Any]:
     """Return a toolset that uses every encoder, with a string in all text fields."""
-    tool = {
+    fields = {
         "summary": "Does it well.",
         "description": text,
         "guidance": text,
@@ -48,15 +50,15 @@ def make_specs(text: str) -> dict[str, Any]:
         "toolset": toolset,
         "tool-1": {
             "name": "tool-1",
-            **tool,
             "handler": "work:run",
             "cli": {"keyword": "one"},
+            **fields,
         },
         "tool-2": {
             "name": "tool-2",
-            **tool,
             "returns": {"type": "array", "items": {"type": "string"}},
             "cli": {"keyword": "two"},
+            **fields,
         },
     }
 
@@ -92,113 +94,50 @@ def encode_sorted(value: Any, _: tuple[str, ...] = ()) -> Code:
     return make_code(json.dumps(value, sort_keys=True) + "\n")
 
 
-BROKEN_ENCODERS: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
-    "python.encode_string": (
-        python,
-        "encode_string",
-        encode_without_backslashes,
-        "gate",
-    ),
-    "python.build_literal, text": (python, "build_literal", encode_unescaped, "gate"),
-    "python.encode_literal": (
-        python,
-        "encode_literal",
-        lambda value, *_: make_code(f"{value!r}; x()"),
-        "gate",
-    ),
-    "python.encode_safe_text": (
-        python,
-        "encode_safe_text",
-        lambda text: make_code(f"{text}\nimport os"),
-        "gate",
-    ),
-    "python.encode_identifier": (
-        python,
-        "encode_identifier",
-        lambda name: make_code(f"{name}, os"),
-        "gate",
-    ),
-    "python.encode_import": (
-        python,
-        "encode_import",
-        lambda *_, **__: make_code("from os import system"),
-        "gate",
-    ),
-    "python_types.encode_annotation": (
-        python_types,
-        "encode_annotation",
-        lambda *_: make_code("x()"),
-        "gate",
-    ),
-    "python_types.encode_fields": (
-        python_types,
-        "encode_fields",
-        lambda *_, **__: make_code("a: x()"),
-        "gate",
-    ),
-    "python_types.encode_method_parameters": (
-        python_types,
-        "encode_method_parameters",
-        lambda *_: make_code("(self, x=y())"),
-        "gate",
-    ),
-    "json_text.encode_json": (json_text, "encode_json", encode_sorted, "gate"),
-    "json_text._encode_scalar": (
-        json_text,
-        "_encode_scalar",
-        encode_bool_as_number,
-        "round trip",
-    ),
-    "json_text._encode_number": (
-        json_text,
-        "_encode_number",
-        lambda n: f"{n:.0f}",
-        "round trip",
-    ),
-    "json_text._encode_string": (
-        json_text,
-        "_encode_string",
-        encode_without_backslashes,
-        "gate",
-    ),
-    "markdown.encode_inline": (
-        markdown,
-        "encode_inline",
-        lambda t: make_code(t.replace(" ", "\n## ")),
-        "gate",
-    ),
-    "markdown.encode_inline, softly": (
-        markdown,
-        "encode_inline",
-        lambda t: make_code(t.replace(".", "")),
-        "round trip",
-    ),
-    "markdown.encode_block": (markdown, "encode_block", make_code, "gate"),
-    "markdown.compose_blocks": (
-        markdown,
-        "compose_blocks",
-        lambda header, blocks, *tools, **more: {
-            name: make_code(f"{header}\n{text}## x\n")
-            for name, text in blocks.compose(
-                *(tools or ((),)), more.get("cli_tools", ())
-            ).items()
-        },
-        "gate",
-    ),
-    "module_names.module_name": (
-        module_names,
-        "module_name",
-        lambda n: re.sub(r"\W|\d", "_", n),
-        "round trip",
-    ),
-    "annotated_types.class_name": (annotated_types, "class_name", lambda n: n, "gate"),
-    "target.encode_header": (
-        toolcast.targets.target,
-        "encode_header",
-        lambda s: make_code(s.replace("/", "\n")),
-        "gate",
-    ),
+def compose_with_headings(header: str, blocks: Any, *tools: Any, **more: Any) -> Any:
+    """Return the prompt blocks with a heading after each text."""
+    texts = blocks.compose(*(tools or ((),)), more.get("cli_tools", ()))
+    return {name: make_code(f"{header}\n{text}## x\n") for name, text in texts.items()}
+
+
+MODULES = (json_text, markdown, python, python_types, target, tool, annotated_types)
+MODULES_BY_NAME = {module.__name__.rpartition(".")[2]: module for module in MODULES}
+FAILS_GATE: dict[str, Callable[..., Any]] = {
+    "python.encode_string": encode_without_backslashes,
+    "python.build_literal": encode_unescaped,
+    "python.encode_literal": lambda value, *_: make_code(f"{value!r}; x()"),
+    "python.encode_safe_text": lambda text: make_code(f"{text}\nimport os"),
+    "python.encode_identifier": lambda name: make_code(f"{name}, os"),
+    "python.encode_import": lambda *_, **__: make_code("from os import system"),
+    "python_types.encode_annotation": lambda *_: make_code("x()"),
+    "python_types.encode_fields": lambda *_, **__: make_code("a: x()"),
+    "python_types.encode_method_parameters": lambda *_: make_code("(self, x=y())"),
+    "json_text.encode_json": encode_sorted,
+    "json_text._encode_string": encode_without_backslashes,
+    "markdown.encode_inline": lambda text: make_code(text.replace(" ", "\n## ")),
+    "markdown.encode_block": make_code,
+    "markdown.compose_blocks": compose_with_headings,
+    "annotated_types.class_name": lambda name: name,
+    "target.encode_header": lambda source: make_code(source.replace("/", "\n")),
 }
+FAILS_ROUND_TRIP: dict[str, Callable[..., Any]] = {
+    "json_text._encode_scalar": encode_bool_as_number,
+    "json_text._encode_number": lambda number: f"{number:.0f}",
+    "markdown.encode_inline": lambda text: make_code(text.replace(".", "")),
+    "tool.module_name": lambda name: re.sub(r"\W|\d", "_", name),
+}
+
+
+def break_encoder(
+    monkeypatch: pytest.MonkeyPatch, encoder: str, broken: Callable[..., Any]
+) -> None:
+    """Replace an encoder in all modules that have imported it."""
+    module, _, name = encoder.partition(".")
+    real = getattr(MODULES_BY_NAME[module], name)
+    for key, user in list(sys.modules.items()):
+        is_own = key.startswith(("toolcast.", "toolcast_runtime.values."))
+        if is_own and getattr(user, name, None) is real:
+            monkeypatch.setattr(user, name, broken)
 
 
 def find_failed_check(root: Path, programs: ForkServer) -> str:
@@ -209,11 +148,8 @@ def find_failed_check(root: Path, programs: ForkServer) -> str:
         assert_round_trip(root, specs, programs)
     except (AssertionError, StopIteration):
         rules = {finding.rule for finding in generate(str(root)).findings}
-        return (
-            "gate"
-            if rules & {"target/unexpected-output", "target/template-error"}
-            else "round trip"
-        )
+        gates = {"target/unexpected-output", "target/template-error"}
+        return "gate" if rules & gates else "round trip"
     return "none"
 
 
@@ -225,52 +161,35 @@ def _import_all_modules(
     assert find_failed_check(tmp_path_factory.mktemp("real"), programs) == "none"
 
 
-def test_generated_hostile_toolset_code_passes_all_safety_checks_with_intact_encoders(
-    tmp_path: Path, programs: ForkServer
-) -> None:
-    assert find_failed_check(tmp_path, programs) == "none"
-
-
 @pytest.mark.rows(8)
-@pytest.mark.parametrize("encoder", BROKEN_ENCODERS)
-def test_each_deliberately_broken_generator_encoder_fails_the_expected_safety_check(
-    encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: ForkServer
-) -> None:
-    """Checks are those of every run, the benign twin and the round trip."""
-    module, name, broken, expected = BROKEN_ENCODERS[encoder]
-    real = getattr(module, name)
-    users = [
-        user
-        for key, user in list(sys.modules.items())
-        if key.startswith(("toolcast.", "toolcast_runtime.values."))
-        and getattr(user, name, None) is real
-    ]
-    for user in users:
-        monkeypatch.setattr(user, name, broken)
-    assert find_failed_check(tmp_path, programs) == expected
-
-
-TEXT_ENCODERS = (
-    "python.encode_string",
-    "markdown.encode_block",
-    "markdown.encode_inline",
+@pytest.mark.parametrize(
+    ("check", "encoder"),
+    [
+        *(("gate", e) for e in FAILS_GATE),
+        *(("round trip", e) for e in FAILS_ROUND_TRIP),
+    ],
 )
-
-
-@pytest.mark.parametrize("encoder", TEXT_ENCODERS)
-def test_text_encoder_without_escaping_fails_the_comparison_with_the_benign_twin(
+def test_each_deliberately_broken_generator_encoder_fails_the_expected_safety_check(
+    check: str,
     encoder: str,
-    hostile_toolsets: list[Any],
-    assert_same_structure: Callable[[Any], None],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    programs: ForkServer,
+) -> None:
+    encoders = FAILS_GATE if check == "gate" else FAILS_ROUND_TRIP
+    break_encoder(monkeypatch, encoder, encoders[encoder])
+    assert find_failed_check(tmp_path, programs) == check
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    ["python.encode_string", "markdown.encode_block", "markdown.encode_inline"],
+)
+def test_text_encoder_without_escaping_fails_the_comparison_with_the_benign_twin(
+    encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The twin also detects text that becomes structure if the shape check is disabled."""
-    module, name, broken, _ = BROKEN_ENCODERS[encoder]
-    real = getattr(module, name)
-    for key, user in list(sys.modules.items()):
-        if key.startswith("toolcast.") and getattr(user, name, None) is real:
-            monkeypatch.setattr(user, name, broken)
+    break_encoder(monkeypatch, encoder, FAILS_GATE[encoder])
     monkeypatch.setattr("toolcast.targets.target.verify_shape", lambda *_: None)
     with pytest.raises((AssertionError, SyntaxError)):
-        for toolset in hostile_toolsets:
-            assert_same_structure(toolset)
+        check_same_structure(tmp_path, make_text_toolset(TEXT))

@@ -112,12 +112,8 @@ def run_generate(root: Path) -> GenerationResult:
     assert time.process_time() - started < MAX_CPU_SECONDS
     assert generated.files or has_errors(generated.findings)
     # These findings are a last resort: they report a defect of an encoder or a template.
-    encoder_defects = [
-        f
-        for f in generated.findings
-        if f.rule in ("target/unexpected-output", "target/template-error")
-    ]
-    assert not encoder_defects, encoder_defects
+    rules = {finding.rule for finding in generated.findings}
+    assert not rules & {"target/unexpected-output", "target/template-error"}
     return generated
 
 
@@ -130,9 +126,7 @@ fuzz_settings = settings(
 
 @fuzz_settings
 @given(seed=st.integers(0, 2**32))
-def test_generate_gives_the_same_findings_or_files_twice_for_mutated_specs(
-    seed: int, tmp_path: Path
-) -> None:
+def test_generate_is_deterministic_for_mutated_specs(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     toolset, tools = json.loads(json.dumps([TOOLSET, REPOSITORY_TOOLS]))
     for tool in tools:
@@ -160,9 +154,7 @@ def test_generate_with_random_bytes_as_spec_ends_with_files_or_findings_not_an_e
 
 @fuzz_settings
 @given(seed=st.integers(0, 2**32))
-def test_generate_with_a_damaged_spec_ends_with_files_or_findings_not_an_exception(
-    seed: int, tmp_path: Path
-) -> None:
+def test_generate_with_damaged_spec_never_raises(seed: int, tmp_path: Path) -> None:
     """Bytes of a real spec are changed, removed, duplicated or moved."""
     rng = random.Random(seed)
     write_project(tmp_path, TOOLSET, [])
@@ -195,13 +187,10 @@ def test_generate_with_a_damaged_spec_ends_with_files_or_findings_not_an_excepti
 def test_generate_with_a_payload_in_any_toolset_entry_ends_with_files_or_findings(
     payload: Any, tmp_path: Path
 ) -> None:
+    tool = {k: v for k, v in REPOSITORY_TOOLS[0].items() if k != "handler"}
     for index in range(len(list(iterate_entries(TOOLSET)))):
         toolset = json.loads(json.dumps(TOOLSET))
         container, key = list(iterate_entries(toolset))[index]
         container[key] = payload
-        write_project(
-            tmp_path,
-            toolset,
-            [{k: v for k, v in REPOSITORY_TOOLS[0].items() if k != "handler"}],
-        )
+        write_project(tmp_path, toolset, [tool])
         run_generate(tmp_path)

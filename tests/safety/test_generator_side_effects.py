@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,15 +16,15 @@ from tests.project_files import write_files
 AUDITED_RUN = """
 import json, os, sys
 
-seen = {"other": [], "written": []}
+runs = []
 
 def hook(event, arguments):
     if event.split(".")[0] in ("socket", "subprocess", "ctypes") or event in (
         "os.system", "os.exec", "os.posix_spawn", "os.fork", "pickle.find_class"
     ):
-        seen["other"].append([event, repr(arguments)[:200]])
+        runs[-1]["other"].append([event, repr(arguments)[:200]])
     elif event == "import" and arguments[0].split(".")[0] == "trap":
-        seen["other"].append([event, arguments[0]])
+        runs[-1]["other"].append([event, arguments[0]])
     elif event == "open" and isinstance(arguments[0], (str, bytes)):
         mode, flags = arguments[1] or "", arguments[2]
         if set(mode) & set("wax+") or (flags or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
@@ -32,16 +32,19 @@ def hook(event, arguments):
             caller = sys._getframe(1).f_locals.get("self")
             folder = caller.path if type(caller).__name__ == "Folder" else ""
             path = os.path.join(folder, os.fsdecode(arguments[0]))
-            seen["written"].append(os.path.abspath(path))
+            runs[-1]["written"].append(os.path.abspath(path))
 
 from toolcast.commands.command_group import main
 sys.dont_write_bytecode = True
+runs.append({"other": [], "written": []})
 sys.addaudithook(hook)
-try:
-    main(json.loads(sys.argv[1]))
-except SystemExit as done:
-    seen["code"] = done.code
-print("\\n" + json.dumps(seen))
+for arguments in json.loads(sys.argv[1]):
+    try:
+        main(arguments)
+    except SystemExit as done:
+        runs[-1]["code"] = done.code
+    runs.append({"other": [], "written": []})
+print("\\n" + json.dumps(runs[:-1]))
 """
 
 TRAP_MODULE = "raise SystemExit('a handler was imported')\n"
@@ -66,43 +69,32 @@ def project(tmp_path: Path) -> Path:
         "trap/__init__.py": TRAP_MODULE,
         "trap/run.py": f"{TRAP_MODULE}\ndef run(a: str = '') -> str: ...\n",
     }
-    return write_files(tmp_path, files)
+    return write_files(tmp_path / "project", files)
 
 
-def run_audited(
-    project: Path, command: str
-) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
-    """Run a command; return its audit events and the finished process."""
+def test_hostile_spec_generate_or_check_writes_only_generated_files_and_starts_no_process(
+    project: Path, tmp_path: Path
+) -> None:
+    """A reference to a file is refused without opening the file."""
+    reference = shutil.copytree(project, tmp_path / "reference")
+    spec = reference / "specs/x/run.yaml"
+    file = "{$ref: 'file:///etc/hostname'}"
+    spec.write_text(spec.read_text().replace("{type: string}", file))
+    commands = [["generate"], ["check"], ["generate", "--project", str(reference)]]
     result = subprocess.run(
-        [sys.executable, "-c", AUDITED_RUN, json.dumps([command])],
+        [sys.executable, "-c", AUDITED_RUN, json.dumps(commands)],
         cwd=project,
         capture_output=True,
         text=True,
         check=True,
     )
-    return json.loads(result.stdout.rsplit("\n", 2)[-2]), result
-
-
-@pytest.mark.parametrize("command", ["generate", "check"])
-def test_hostile_spec_generate_or_check_writes_only_generated_files_and_starts_no_process(
-    project: Path, command: str
-) -> None:
-    events, result = run_audited(project, command)
-    assert events["other"] == []
+    runs = json.loads(result.stdout.rsplit("\n", 2)[-2])
+    output = result.stdout + result.stderr
+    assert [run["other"] for run in runs] == [[], [], []]
     permitted = (str(project / "generated"), os.environ["XDG_CACHE_HOME"])
-    assert [path for path in events["written"] if not path.startswith(permitted)] == []
-    has_written = bool(events["written"])
-    assert has_written == (command == "generate"), result.stdout + result.stderr
+    written = [path for run in runs for path in run["written"]]
+    assert [path for path in written if not path.startswith(permitted)] == []
+    assert [bool(run["written"]) for run in runs[:2]] == [True, False], output
     assert not (project / "pwned").exists()
-
-
-def test_ref_to_a_file_in_a_spec_schema_is_refused_without_opening_the_file(
-    project: Path,
-) -> None:
-    spec = project / "specs" / "x" / "run.yaml"
-    reference = "{$ref: 'file:///etc/hostname'}"
-    spec.write_text(spec.read_text().replace("{type: string}", reference))
-    events, result = run_audited(project, "generate")
-    assert events["other"] == []
-    assert events["code"] == 1
+    assert runs[2]["code"] == 1
     assert "schema/invalid-reference" in result.stderr

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from tests.safety.hostile_cases import copy_hostile_case
 from toolcast.commands.command_group import main
 from toolcast.pipeline import generate
 from toolcast.rules.runner import check_workspace
 
 
 def test_spec_that_changes_during_a_generator_run_is_not_read_again(
-    make_hostile_project: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = make_hostile_project("12-enum-values")
+    root = copy_hostile_case("12-enum-values", tmp_path / "project")
     real_check = check_workspace
 
     def change_and_check(workspace: Any, *arguments: Any) -> Any:
@@ -37,9 +37,9 @@ def test_spec_that_changes_during_a_generator_run_is_not_read_again(
 
 @pytest.mark.parametrize("format_", ["github", "json", "sarif", "markdown"])
 def test_spec_file_name_control_characters_are_escaped_in_machine_readable_reports(
-    format_: str, make_hostile_project: Callable[[str], Path]
+    format_: str, tmp_path: Path
 ) -> None:
-    root = make_hostile_project("52-file-names")
+    root = copy_hostile_case("52-file-names", tmp_path / "project")
     options = ["--project", str(root), "--format", format_]
     for command in ("generate", "check"):
         result = CliRunner().invoke(main, [command, *options])
@@ -48,20 +48,12 @@ def test_spec_file_name_control_characters_are_escaped_in_machine_readable_repor
         assert result.exit_code == 1
         assert result.stdout.replace("\n", "").isprintable()
         if format_ == "github":
-            annotations = result.stdout.splitlines()
-            assert all(
-                annotation.startswith("::error file=specs/x/")
-                for annotation in annotations
-            )
-            assert not any(
-                annotation.startswith("::error file=x") for annotation in annotations
-            )
+            for annotation in result.stdout.splitlines():
+                assert annotation.startswith("::error file=specs/x/")
 
 
-def test_specs_with_crlf_line_endings_generate_the_same_files(
-    make_hostile_project: Callable[[str], Path],
-) -> None:
-    root = make_hostile_project("01-docstring-quotes")
+def test_specs_with_crlf_line_endings_generate_the_same_files(tmp_path: Path) -> None:
+    root = copy_hostile_case("01-docstring-quotes", tmp_path / "project")
     expected = generate(str(root)).files
     for path in root.rglob("*.yaml"):
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
@@ -69,9 +61,9 @@ def test_specs_with_crlf_line_endings_generate_the_same_files(
 
 
 def test_folder_listing_file_order_does_not_change_the_generated_files(
-    make_hostile_project: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = make_hostile_project("23-names-of-modules")
+    root = copy_hostile_case("23-names-of-modules", tmp_path / "project")
     expected = generate(str(root))
     listdir, rng = os.listdir, random.Random(3)
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.forked import ForkServer
 from tests.repository import TOOLSETS, own_project
+from tests.safety.payloads import PAYLOADS, make_text_toolset
 from tests.safety.round_trip import assert_round_trip, encode_json
 from toolcast.parsing.characters import find_forbidden
 from toolcast.pipeline import generate
@@ -25,7 +26,6 @@ from toolcast.pipeline import generate
 def test_repository_specs_equal_the_tools_imported_from_their_generated_packages(
     toolset: str, tmp_path: Path, programs: ForkServer
 ) -> None:
-    """Generated packages are imported by another process and compared with the specs."""
     workspace = generate(str(own_project())).workspace
     assert workspace is not None
     toolset_model = next(t for t in workspace.toolsets if t.name == toolset)
@@ -44,14 +44,11 @@ def test_repository_specs_equal_the_tools_imported_from_their_generated_packages
 
 
 def test_hostile_strings_in_specs_are_unchanged_in_the_imported_generated_package(
-    tmp_path: Path, hostile_toolsets: list[Any], programs: ForkServer
+    tmp_path: Path, programs: ForkServer
 ) -> None:
-    """One toolset has a tool for each string."""
-    specs: dict[str, Any] = {"toolset": hostile_toolsets[0]["toolset"]}
-    for number, toolset in enumerate(hostile_toolsets):
-        name = f"tool{number}"
-        specs[name] = {**toolset["tool"], "name": name, "cli": {"keyword": name}}
-    assert_round_trip(tmp_path, specs, programs)
+    # Text that could open an HTML tag, an instruction or a comment.
+    tags = ["<?", "<!--", "<!x\n## b", "# a <script>\n```"]
+    assert_round_trip(tmp_path, make_text_toolset(*PAYLOADS, *tags), programs)
 
 
 texts = st.text(
@@ -100,22 +97,6 @@ def draw_tool(draw: Any) -> dict[str, Any]:
         "meta": {"a.b/c": draw(values)},
         "examples": [{"title": "E", "arguments": {}, "result": draw(values)}],
     }
-
-
-@pytest.mark.parametrize("text", ["<?", "<!--", "<!x\n## b", "# a <script>\n```"])
-def test_spec_text_that_could_open_an_html_tag_is_unchanged_in_the_imported_generated_package(
-    text: str, tmp_path: Path, programs: ForkServer
-) -> None:
-    tool = {
-        "name": "a",
-        "summary": text.partition("\n")[0],
-        "description": text,
-        "when_to_use": text,
-        "parameters": {"type": "object", "properties": {}},
-        "cli": {"keyword": None, "reason": "None."},
-    }
-    toolset = {"name": "x", "title": "X"}
-    assert_round_trip(tmp_path, {"toolset": toolset, "a": tool}, programs)
 
 
 @settings(

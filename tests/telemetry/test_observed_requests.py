@@ -22,31 +22,23 @@ SERVER: Any = SimpleNamespace(
 Measurements = list[tuple[str, float, dict[str, str]]]
 
 
-class FakeClock:
-    now = 0.0
-
-    def perf_counter(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
-    clock = FakeClock()
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    clock = SimpleNamespace(now=0.0)
+    clock.perf_counter = lambda: clock.now
     monkeypatch.setattr(mcp_requests, "time", clock)
     return clock
 
 
 @pytest.fixture
-def measurements(monkeypatch: pytest.MonkeyPatch, clock: FakeClock) -> Measurements:
+def measurements(
+    monkeypatch: pytest.MonkeyPatch, clock: SimpleNamespace
+) -> Measurements:
     """Return the recorded values: histogram, seconds and attributes."""
     recorded: Measurements = []
 
     def get_histogram(histogram: str) -> Any:
-        return SimpleNamespace(
-            record=lambda seconds, attributes: recorded.append(
-                (histogram, seconds, attributes)
-            )
-        )
+        return SimpleNamespace(record=lambda *args: recorded.append((histogram, *args)))
 
     monkeypatch.setattr(mcp_requests, "_get_duration_histogram", get_histogram)
     return recorded
@@ -63,7 +55,9 @@ def _request(method: str, name: Any = None, over_http: bool = False) -> Any:
     )
 
 
-async def _observe(observed: ObservedRequests, clock: FakeClock, request: Any) -> None:
+async def _observe(
+    observed: ObservedRequests, clock: SimpleNamespace, request: Any
+) -> None:
     async def handle(_: Any) -> Any:
         clock.now += 2
         return {}
@@ -72,7 +66,7 @@ async def _observe(observed: ObservedRequests, clock: FakeClock, request: Any) -
 
 
 async def test_mcp_session_duration_metric_starts_at_the_initialize_request(
-    clock: FakeClock, measurements: Measurements
+    clock: SimpleNamespace, measurements: Measurements
 ) -> None:
     observed = ObservedRequests(SERVER, "desk")
     observed.end_session()
@@ -82,19 +76,17 @@ async def test_mcp_session_duration_metric_starts_at_the_initialize_request(
     await _observe(observed, clock, _request("initialize"))
     await _observe(observed, clock, _request("ping"))
     observed.end_session()
-    assert measurements[-1] == (
-        "session",
-        4.0,
-        {
-            "mcp.protocol.version": "2026-07-28",
-            "network.transport": "pipe",
-            "toolcast.client": "desk",
-        },
-    )
+    histogram, seconds, attributes = measurements[-1]
+    assert (histogram, seconds) == ("session", 4.0)
+    assert attributes == {
+        "mcp.protocol.version": "2026-07-28",
+        "network.transport": "pipe",
+        "toolcast.client": "desk",
+    }
 
 
 async def test_mcp_request_over_http_records_an_operation_duration_but_no_session_duration(
-    clock: FakeClock, measurements: Measurements
+    clock: SimpleNamespace, measurements: Measurements
 ) -> None:
     observed = ObservedRequests(SERVER, None)
     await _observe(observed, clock, _request("initialize", over_http=True))
@@ -124,7 +116,7 @@ async def test_mcp_request_over_http_records_an_operation_duration_but_no_sessio
     ],
 )
 async def test_metric_attributes_name_a_requested_tool_or_prompt_only_if_it_exists(
-    clock: FakeClock,
+    clock: SimpleNamespace,
     measurements: Measurements,
     method: str,
     name: Any,

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import httpx
@@ -182,16 +182,6 @@ def test_failed_mcp_tool_call_span_has_error_type_status_code_and_outcome(
     assert span.status.description is None and not span.events
 
 
-def test_mcp_tool_call_span_continues_the_trace_from_the_requests_traceparent(
-    server: McpServer, spans: InMemorySpanExporter
-) -> None:
-    call_tool(server, "give", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
-    span = get_call_span(spans)
-    assert span.context and f"{span.context.trace_id:032x}" == TRACE
-    assert span.parent and f"{span.parent.span_id:016x}" == PARENT
-    assert not span.links
-
-
 @pytest.mark.parametrize(
     "meta",
     [
@@ -284,6 +274,7 @@ def test_mcp_over_http_request_span_links_the_http_span_without_session_metric(
     call, initialize, other, transport = spans.get_finished_spans()
     attributes = call.attributes or {}
     # The span continues the caller's trace and links the span of the transport.
+    assert call.context and f"{call.context.trace_id:032x}" == TRACE
     assert call.parent and f"{call.parent.span_id:016x}" == PARENT
     assert [link.context for link in call.links] == [transport.context]
     assert other.parent == transport.context and not other.links
@@ -298,20 +289,13 @@ def test_mcp_over_http_request_span_links_the_http_span_without_session_metric(
 
 async def _post(server: McpServer, *methods: str) -> None:
     assert server.http is not None
-    app = build_http_app(
-        server, ListenSettings.from_environment(server.http, "127.0.0.1", {})
-    )
+    listen = ListenSettings.from_environment(server.http, "127.0.0.1", {})
+    app = build_http_app(server, listen)
+    meta = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
+    info = {"clientInfo": {"name": "tests", "version": "1"}, "capabilities": {}}
     params = {
-        "tools/call": {
-            "name": "give",
-            "arguments": {},
-            "_meta": {"traceparent": f"00-{TRACE}-{PARENT}-01"},
-        },
-        "initialize": {
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": {"name": "tests", "version": "1"},
-        },
+        "tools/call": {"name": "give", "arguments": {}, "_meta": meta},
+        "initialize": {"protocolVersion": "2025-11-25", **info},
     }
     headers = {
         "mcp-protocol-version": "2025-11-25",
@@ -330,25 +314,16 @@ async def _post(server: McpServer, *methods: str) -> None:
                 await client.post("/mcp/", json=body, headers=headers)
 
 
-def test_mcp_tool_call_without_tracer_provider_passes_the_trace_on_without_a_span(
-    server: McpServer,
-) -> None:
+def test_call_without_tracer_provider_passes_on_the_trace(server: McpServer) -> None:
     spans: list[trace.Span] = []
-    handlers.STATE["registry"] = SpanRecorder(spans, server.registry)
+
+    async def call_recorded_tool(*args: Any) -> Any:
+        spans.append(trace.get_current_span())
+        return await server.registry.call_tool(*args)
+
+    handlers.STATE["registry"] = SimpleNamespace(call_tool=call_recorded_tool)
     call_tool(server, "call_other")
     assert [span.get_span_context().is_valid for span in spans] == [False]
     call_tool(server, "call_other", meta={"traceparent": f"00-{TRACE}-{PARENT}-01"})
     # The caller's trace is passed on to nested calls nevertheless.
     assert f"{spans[-1].get_span_context().trace_id:032x}" == TRACE
-
-
-class SpanRecorder:
-    """A registry that records the current span of each call."""
-
-    def __init__(self, spans: list[trace.Span], registry: Registry) -> None:
-        self._spans = spans
-        self._registry = registry
-
-    async def call_tool(self, *args: Any) -> Any:
-        self._spans.append(trace.get_current_span())
-        return await self._registry.call_tool(*args)

@@ -31,9 +31,7 @@ SECRET: Any = {"x": "s3cret"}
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_objects_with_secrets_have_a_repr_with_the_type_name_and_no_secret(
-    value: Any,
-) -> None:
+def test_repr_of_objects_with_secrets_has_only_the_type_name(value: Any) -> None:
     assert "s3cret" not in repr(value)
     assert type(value).__name__ in repr(value)
 
@@ -43,14 +41,12 @@ def test_tool_objects_are_equal_if_only_their_source_path_differs() -> None:
     assert replace(tool, source="here") == tool != replace(tool, name="b")
 
 
-@pytest.mark.parametrize("name", ["cancelled", "questions", "_timeout_at", "_futures"])
-def test_call_context_state_is_no_constructor_argument_and_starts_empty(
-    name: str,
-) -> None:
-    arguments: Any = {name: True}
-    with pytest.raises(TypeError):
-        CallContext("a", **arguments)
-    assert not getattr(CallContext("a"), name)
+def test_call_context_state_is_no_argument_and_starts_empty() -> None:
+    for name in ("cancelled", "questions", "_timeout_at", "_futures"):
+        arguments: Any = {name: True}
+        with pytest.raises(TypeError):
+            CallContext("a", **arguments)
+        assert not getattr(CallContext("a"), name)
 
 
 def test_guard_on_a_shared_mcp_server_refuses_only_calls_to_its_own_toolset() -> None:

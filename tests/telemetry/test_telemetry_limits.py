@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from opentelemetry import metrics
 
 from toolcast_runtime.core.calls import call_telemetry
 from toolcast_runtime.core.calls.call_telemetry import log_call
@@ -57,20 +56,6 @@ def test_tool_name_above_128_characters_is_truncated_in_the_call_log_line(
     assert fields.request_id is None
 
 
-def test_mcp_server_duration_histogram_has_the_documented_bucket_boundaries(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    created: list[Any] = []
-    meter = SimpleNamespace(create_histogram=lambda *a, **k: created.append((a, k)))
-    monkeypatch.setattr(metrics, "get_meter", lambda _: meter)
-    mcp_requests._get_duration_histogram.__wrapped__("session")
-    [((name,), settings)] = created
-    assert (name, settings["unit"]) == ("mcp.server.session.duration", "s")
-    steps = "0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 30 60 120 300"
-    bounds = settings["explicit_bucket_boundaries_advisory"]
-    assert [*bounds] == [float(step) for step in steps.split()]
-
-
 @pytest.fixture
 def pipe(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Yield a log handler on a pipe with scripted readiness; record wait timeouts."""
@@ -96,9 +81,7 @@ def _log(pipe: Any, *texts: str) -> None:
         pipe.handler.emit(logging.LogRecord(*fields))
 
 
-def test_logging_several_lines_to_a_full_stderr_waits_only_for_the_first(
-    pipe: Any,
-) -> None:
+def test_logging_lines_to_a_full_stderr_waits_only_for_the_first(pipe: Any) -> None:
     _log(pipe, "one")
     pipe.ready = [False, False]
     _log(pipe, "two", "three", "four", "five")
@@ -126,14 +109,12 @@ def test_request_and_session_ids_in_span_attributes_are_truncated_to_128_charact
 ) -> None:
     created: list[Any] = []
     tracer = SimpleNamespace(
-        start_span=lambda name, **options: created.append((name, options))
+        start_span=lambda name, **more: created.append((name, more))
     )
     monkeypatch.setattr(mcp_requests.trace, "get_tracer", lambda _: tracer)
+    request = SimpleNamespace(headers={"mcp-session-id": "s" * 200})
     ctx: Any = SimpleNamespace(
-        method="tools/call",
-        request_id="r" * 200,
-        request=SimpleNamespace(headers={"mcp-session-id": "s" * 200}),
-        meta=None,
+        method="tools/call", request_id="r" * 200, request=request, meta=None
     )
     mcp_requests.ObservedRequest(ctx, {"a": "b"}, {"gen_ai.tool.name": "look"})
     ctx.method, ctx.request_id, ctx.request = "made/up", None, None

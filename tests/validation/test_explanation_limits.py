@@ -36,30 +36,24 @@ def test_json_schema_checker_reports_only_a_large_values_first_problem(
     assert checker.problems(large_value) == found[:1]
 
 
-@pytest.mark.parametrize(("count", "reported"), [(9, 9), (10, 10), (11, 10)])
-def test_json_schema_checker_reports_at_most_10_problems(
-    count: int, reported: int
-) -> None:
-    assert len(Checker({"items": {"type": "null"}}).problems([1] * count)) == reported
+def test_json_schema_checker_reports_at_most_10_problems() -> None:
+    checker = Checker({"items": {"type": "null"}})
+    for count, reported in ((9, 9), (10, 10), (11, 10)):
+        assert len(checker.problems([1] * count)) == reported
 
 
-@pytest.mark.parametrize(("members", "is_explained"), [(499, True), (500, False)])
-def test_500_alternative_anyof_problems_are_not_explained(
-    members: int, is_explained: bool
-) -> None:
-    alternatives = [{"const": number} for number in range(members)]
-    found = Checker({"anyOf": alternatives}).problems("x")
-    assert (found != [UNEXPLAINED]) is is_explained
+def test_500_alternative_anyof_problems_are_not_explained() -> None:
+    alternatives = [{"const": number} for number in range(500)]
+    assert Checker({"anyOf": alternatives[1:]}).problems("x") != [UNEXPLAINED]
+    assert Checker({"anyOf": alternatives}).problems("x") == [UNEXPLAINED]
 
 
-@pytest.mark.parametrize(("values", "is_explained"), [(498, True), (499, False)])
-def test_499_item_array_anyof_problems_are_not_explained(
-    values: int, is_explained: bool
-) -> None:
+def test_499_item_array_anyof_problems_are_not_explained() -> None:
     either = {"anyOf": [{"enum": [*range(1_000)]}, {"type": "null"}]}
-    found = Checker({"items": either}).problems(["x"] * values)
-    assert len(found) == 1
-    assert (found != [UNEXPLAINED]) is is_explained
+    checker = Checker({"items": either})
+    (problem,) = checker.problems(["x"] * 498)
+    assert problem != UNEXPLAINED
+    assert checker.problems(["x"] * 499) == [UNEXPLAINED]
 
 
 def test_checker_matches_returns_none_for_a_value_that_cannot_be_checked() -> None:

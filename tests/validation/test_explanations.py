@@ -24,7 +24,6 @@ SHAPES = {
     },
     "$defs": {"square": SQUARE},
 }
-ID_OR_NAME = [{"required": ["id"]}, {"required": ["name"]}]
 MODES = {"properties": {"mode": {"enum": [f"mode-{n}" for n in range(5_000)]}}}
 
 
@@ -33,9 +32,7 @@ def check(schema: Any, value: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
-def test_anyof_problem_names_the_nearest_alternative_with_its_problems(
-    keyword: str,
-) -> None:
+def test_anyof_problem_names_nearest_alternative_and_its_problems(keyword: str) -> None:
     choice = {keyword: SHAPES["properties"]["shape"]["oneOf"]}
     schema = {**SHAPES, "properties": {"shape": choice}}
     assert check(schema, {"shape": {"kind": "circle"}}) == [
@@ -49,18 +46,7 @@ def test_anyof_problem_names_the_nearest_alternative_with_its_problems(
     ]
 
 
-def test_validation_error_names_an_untitled_alternative_by_its_constant_property() -> (
-    None
-):
-    schema = {"properties": {"shape": {"oneOf": [SQUARE, {"type": "string"}]}}}
-    assert check(schema, {"shape": {"side": 3}}) == [
-        "`shape` matches none of the 2 alternatives of `oneOf`; number 1 (kind:"
-        ' "square") comes nearest: `shape.kind` is required'
-    ]
-
-
 def test_wrong_discriminator_oneof_problem_lists_the_valid_values() -> None:
-    """Discriminator `kind` of a shape must be "circle" or "square"."""
     assert check(SHAPES, {"shape": {"kind": "hexagon", "radius": 1, "side": 1}}) == [
         '`shape.kind` must be one of "circle", "square"'
     ]
@@ -70,56 +56,14 @@ def test_wrong_discriminator_oneof_problem_lists_the_valid_values() -> None:
     ("schema", "value", "sentence"),
     [
         (
-            {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
-            {"a": 3},
-            "`a` must be a string or null",
-        ),
-        (
-            {"properties": {"a": {"minLength": 1}}},
-            {"a": ""},
-            "`a` must have at least 1 character",
-        ),
-        (
-            {"properties": {"a": {"maxItems": 1}}},
-            {"a": [1, 2]},
-            "`a` must have at most 1 item",
-        ),
-        ({"anyOf": ID_OR_NAME}, {}, "one of `id` or `name` is required"),
-        (
-            {"oneOf": ID_OR_NAME},
-            {"id": 1, "name": 2},
-            "the value matches number 1 and number 2 of `oneOf` and may match only one",
-        ),
-        ({"properties": {"a": {"not": {"const": 3}}}}, {"a": 3}, "`a` must not be 3"),
-        (
             {"not": {"required": ["x", "y"]}},
             {"x": 1, "y": 2},
             "the value must not have `x` and `y` together",
         ),
         (
-            {"not": {"properties": {"a": {"minimum": 3}}}},
-            {"a": 3},
-            'the value must not match {"properties": {"a": {"minimum": 3}}}',
-        ),
-        (
-            {"if": {"required": ["a"]}, "then": {"required": ["b"]}},
-            {"a": 1},
-            "`b` is required (the schema's `if` matches)",
-        ),
-        (
             {"if": {"required": ["a"]}, "else": {"required": ["b"]}},
             {},
             "`b` is required (the schema's `if` does not match)",
-        ),
-        (
-            {"dependentRequired": {"a": ["b"]}},
-            {"a": 1},
-            "`b` is required when `a` is given",
-        ),
-        (
-            {"properties": {"task": {}}, "additionalProperties": False},
-            {"tsk": 1},
-            "`tsk` is not a parameter; did you mean `task`?",
         ),
         (
             {"unevaluatedProperties": False, "allOf": [{"properties": {"b": {}}}]},
@@ -131,21 +75,6 @@ def test_wrong_discriminator_oneof_problem_lists_the_valid_values() -> None:
             {"b": 1},
             'the value has the name "b", which must match "^a"',
         ),
-        (
-            {"properties": {"a": {"contains": {"const": 1}, "minContains": 2}}},
-            {"a": [1]},
-            '`a` must have at least 2 items that match {"const": 1}',
-        ),
-        (
-            {"properties": {"a": {"contains": {"const": 1}, "maxContains": 1}}},
-            {"a": [1, 1]},
-            '`a` must have at most 1 items that match {"const": 1}',
-        ),
-        (
-            {"maxProperties": 1},
-            {"a": 1, "b": 1},
-            "the value must have at most 1 members",
-        ),
     ],
 )
 def test_json_schema_problem_is_explained_in_one_sentence(
@@ -154,22 +83,17 @@ def test_json_schema_problem_is_explained_in_one_sentence(
     assert check(schema, value) == [sentence]
 
 
-@pytest.mark.parametrize(
-    ("count", "end"),
-    [(10, "`n8` or `n9` is required"), (11, "`n9` and 1 more is required")],
-)
-def test_alternative_required_properties_problem_lists_at_most_10_names(
-    count: int, end: str
-) -> None:
-    names = [{"required": [f"n{number}"]} for number in range(count)]
+def test_anyof_required_problem_lists_at_most_10_names() -> None:
+    names = [{"required": [f"n{number}"]} for number in range(11)]
     (problem,) = check({"anyOf": names}, {})
-    assert problem.startswith("one of `n0`") and problem.endswith(end)
+    assert problem.startswith("one of `n0`")
+    assert problem.endswith("`n9` and 1 more is required")
+    (problem,) = check({"anyOf": names[:10]}, {})
+    assert problem.endswith("`n8` or `n9` is required")
 
 
 @pytest.mark.parametrize(("keyword", "count"), [("items", 3), ("propertyNames", 2)])
-def test_nested_anyof_problems_are_explained_up_to_a_depth_limit(
-    keyword: str, count: int
-) -> None:
+def test_nested_anyof_problems_are_cut_at_a_depth(keyword: str, count: int) -> None:
     schema: dict[str, Any] = {"maxLength": 2}
     for _ in range(5):
         schema = {"anyOf": [schema, {"const": "long"}]}
@@ -177,13 +101,6 @@ def test_nested_anyof_problems_are_explained_up_to_a_depth_limit(
     (problem,) = check({keyword: schema}, value)
     assert problem.count("matches none of") == count
     assert problem.endswith("does not match the schema's `anyOf`")
-
-
-def test_long_enum_in_a_validation_message_is_shortened() -> None:
-    (problem,) = check(MODES, {"mode": "Mode-7"})
-    assert problem.startswith('`mode` must be one of "mode-0", "mode-1", ')
-    assert problem.endswith(" and 4,990 more; did you mean `mode-7`?")
-    assert len(problem) < 300
 
 
 @pytest.mark.parametrize(
@@ -207,9 +124,7 @@ def test_long_enum_in_a_validation_message_is_shortened() -> None:
     ],
     ids=range(9),
 )
-def test_every_validation_message_has_at_most_600_characters(
-    schema: Any, value: Any
-) -> None:
+def test_validation_message_has_at_most_600_characters(schema: Any, value: Any) -> None:
     problems = check(schema, value)
     assert sum(map(len, problems)) <= 6_000
     assert all(len(problem) <= 600 for problem in problems)

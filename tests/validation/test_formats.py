@@ -76,27 +76,27 @@ def test_every_asserted_json_schema_format_has_test_examples() -> None:
     assert VALID.keys() == INVALID.keys() == ASSERTED_FORMATS.keys()
 
 
-@pytest.mark.parametrize("dialect", ["2020-12", "draft-07", "draft-04"])
+DIALECTS = (
+    "https://json-schema.org/draft/2020-12/schema",
+    "http://json-schema.org/draft-07/schema#",
+    "http://json-schema.org/draft-04/schema#",
+)
+
+
 @pytest.mark.parametrize(("name", "text", "is_valid"), CASES)
 def test_text_is_validated_by_its_format_keyword_in_each_json_schema_dialect(
-    name: str, text: str, is_valid: bool, dialect: str
+    name: str, text: str, is_valid: bool
 ) -> None:
     """Older dialects define fewer formats; their assertions are identical."""
-    address = {
-        "2020-12": "https://json-schema.org/draft/2020-12/schema",
-        "draft-07": "http://json-schema.org/draft-07/schema#",
-        "draft-04": "http://json-schema.org/draft-04/schema#",
-    }[dialect]
-    schema = {"$schema": address, "format": name}
-    assert (not list_problems(schema, text)) == is_valid
-    assert not list_problems(schema, text, asserts=False)
-    assert not list_problems(schema, 3) and not list_problems(schema, None)
+    for dialect in DIALECTS:
+        schema = {"$schema": dialect, "format": name}
+        assert (not list_problems(schema, text)) == is_valid, dialect
+        assert not list_problems(schema, text, asserts=False)
+        assert not list_problems(schema, 3) and not list_problems(schema, None)
 
 
 @pytest.mark.parametrize("name", ASSERTED_FORMATS)
-def test_format_problem_message_describes_the_format_with_an_example(
-    name: str,
-) -> None:
+def test_format_problem_message_describes_the_format_with_an_example(name: str) -> None:
     schema = {"properties": {"a": {"items": {"type": "string", "format": name}}}}
     example = ASSERTED_FORMATS[name].example
     assert not list_problems(schema, {"a": [example]})
@@ -129,15 +129,6 @@ def test_format_keyword_below_ref_and_anyof_rejects_invalid_dates() -> None:
     ]
 
 
-def test_json_schema_formats_are_not_asserted_by_default() -> None:
-    """The tools of external servers are an example: their servers check the arguments."""
-    schema = {"type": "object", "properties": {"due": {"format": "date"}}}
-    tool = Tool("note", "Note.", "Note.", {"name": "note", "inputSchema": schema})
-    arguments = {"due": "soon"}
-    assert not Validators().check_arguments(tool, arguments)
-    assert Validators(asserts_formats=True).check_arguments(tool, arguments)
-
-
 def test_output_schema_format_keywords_accept_every_result_text() -> None:
     schema = {"type": "string", "format": "date"}
     definition = {"name": "note", "inputSchema": {}, "outputSchema": schema}
@@ -149,7 +140,6 @@ GROUPS = "".join(f"(?<a{number}>)" for number in range(40_000))
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("name", ASSERTED_FORMATS)
 @pytest.mark.parametrize(
     "text",
     [
@@ -164,12 +154,11 @@ GROUPS = "".join(f"(?<a{number}>)" for number in range(40_000))
     ],
     ids=["groups", "brackets", "at", "host", "fraction", "digits", "colons", "many"],
 )
-def test_hostile_text_is_checked_for_each_format_keyword_in_bounded_time(
-    name: str, text: Any
-) -> None:
-    schema = {"format": name, "items": {"format": name}}
-    checker = Checker(schema, asserts_formats=True)
-    start = time.process_time()
-    found = checker.problems(text)
-    assert time.process_time() - start < 0.5
-    assert all(len(problem) <= 600 for problem in found)
+def test_hostile_text_is_checked_for_each_format_in_bounded_time(text: Any) -> None:
+    for name in ASSERTED_FORMATS:
+        schema = {"format": name, "items": {"format": name}}
+        checker = Checker(schema, asserts_formats=True)
+        start = time.process_time()
+        found = checker.problems(text)
+        assert time.process_time() - start < 0.5, name
+        assert all(len(problem) <= 600 for problem in found)

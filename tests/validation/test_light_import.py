@@ -14,9 +14,6 @@ print(sorted({".".join(steps) for steps in inside}), "jsonschema_rs" in sys.modu
 
 
 def test_importing_the_validation_package_loads_no_other_runtime_package() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", CODE], capture_output=True, text=True, check=True
-    )
-    assert (
-        ended.stdout == "['core', 'core.lazy_names', 'core.validation'] False False\n"
-    )
+    command = [sys.executable, "-c", CODE]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert output == "['core', 'core.lazy_names', 'core.validation'] False False\n"

@@ -28,9 +28,7 @@ def test_every_asserted_format_has_json_schema_test_suite_cases() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.stem))
-def test_json_schema_test_suite_format_cases_have_the_official_result(
-    file: Path,
-) -> None:
+def test_json_schema_test_suite_format_cases_have_official_result(file: Path) -> None:
     for group in json.loads(file.read_text(encoding="utf-8")):
         checker = Checker(group["schema"], asserts_formats=True)
         for case in group["tests"]:

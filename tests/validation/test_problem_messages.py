@@ -13,6 +13,9 @@ def check(schema: Any, value: Any) -> list[str]:
     return Checker(schema).problems(value)
 
 
+DRAFT_07 = "http://json-schema.org/draft-07/schema#"
+
+
 def wrap(schema: Any) -> dict[str, Any]:
     return {"properties": {"a": schema}}
 
@@ -29,6 +32,7 @@ def wrap(schema: Any) -> dict[str, Any]:
         ({"maxLength": 1}, "ab", "must have at most 1 character"),
         ({"minLength": 11}, "a", "must have at least 11 characters"),
         ({"minItems": 1}, [], "must have at least 1 item"),
+        ({"maxItems": 1}, [1, 2], "must have at most 1 item"),
         ({"minItems": 21}, [], "must have at least 21 items"),
         ({"minProperties": 1}, {}, "must have at least 1 members"),
         ({"uniqueItems": True}, [1, 1], "must not repeat an item"),
@@ -65,16 +69,15 @@ def wrap(schema: Any) -> dict[str, Any]:
             'must not match {"const": 1, "type": "integer"}',
         ),
         (
-            {"contains": {"const": 1}},
-            [2],
-            'must have at least 1 items that match {"const": 1}',
+            {"contains": {"const": 1}, "minContains": 2},
+            [1],
+            'must have at least 2 items that match {"const": 1}',
         ),
         (
             {"contains": {"const": 1}, "minContains": 2, "maxContains": 3},
             [1, 1, 1, 1],
             'must have at most 3 items that match {"const": 1}',
         ),
-        ({"prefixItems": [{}], "items": False}, [1, 2], None),
         (
             {"prefixItems": [{}], "unevaluatedItems": False},
             [1, 2],
@@ -84,25 +87,26 @@ def wrap(schema: Any) -> dict[str, Any]:
     ],
 )
 def test_each_json_schema_keyword_has_a_validation_message(
-    schema: Any, value: Any, sentence: str | None
+    schema: Any, value: Any, sentence: str
 ) -> None:
-    (problem,) = check(wrap(schema), {"a": value})
-    if sentence is None:
-        assert problem == "`a[1]` is not allowed"
-    else:
-        assert problem == f"`a` {sentence}"
+    assert check(wrap(schema), {"a": value}) == [f"`a` {sentence}"]
 
 
 @pytest.mark.parametrize(
     ("schema", "value", "sentence"),
     [
         ({"minimum": 3}, 1, "the value must be at least 3"),
-        (wrap({"items": wrap({"minimum": 3})}), {"a": [{"a": 1}]}, "`a[0].a` must"),
-        ({"items": {"items": {"minimum": 3}}}, [[1]], "`[0][0]` must"),
+        (wrap({"items": wrap({"const": 3})}), {"a": [{"a": 1}]}, "`a[0].a` must be 3"),
+        ({"items": {"items": {"const": 3}}}, [[1]], "`[0][0]` must be 3"),
+        (
+            wrap({"prefixItems": [{}], "items": False}),
+            {"a": [1, 2]},
+            "`a[1]` is not allowed",
+        ),
         ({"required": ["b"]}, {}, "`b` is required"),
         (wrap({"required": ["b"]}), {"a": {}}, "`a.b` is required"),
         (
-            {"dependencies": {"a": ["b"]}, "$schema": "draft-07"},
+            {"dependencies": {"a": ["b"]}, "$schema": DRAFT_07},
             {"a": 1},
             "`b` is required when `a` is given",
         ),
@@ -138,21 +142,13 @@ def test_each_json_schema_keyword_has_a_validation_message(
 def test_validation_message_has_the_value_path_and_the_condition(
     schema: dict[str, Any], value: Any, sentence: str
 ) -> None:
-    if "$schema" in schema:
-        schema = {**schema, "$schema": "http://json-schema.org/draft-07/schema#"}
-    (problem,) = check(schema, value)
-    assert problem == sentence or (
-        sentence.endswith(" must") and problem == f"{sentence} be at least 3"
-    )
+    assert check(schema, value) == [sentence]
 
 
-@pytest.mark.parametrize(("count", "reported"), [(9, 9), (10, 10), (11, 10)])
-def test_validation_reports_at_most_10_unknown_parameters(
-    count: int, reported: int
-) -> None:
-    value = {f"q{number}": 1 for number in range(count)}
+def test_validation_reports_at_most_10_unknown_parameters() -> None:
     schema = {"properties": {"p": {}}, "additionalProperties": False}
-    assert len(check(schema, value)) == reported
+    for count, reported in ((9, 9), (10, 10), (11, 10)):
+        assert len(check(schema, {f"q{n}": 1 for n in range(count)})) == reported
 
 
 @pytest.mark.parametrize(
@@ -180,37 +176,24 @@ def test_message_for_an_unknown_parameter_suggests_a_similar_name(
     assert offered == (f"`{suggestion}`?" if suggestion else "")
 
 
-@pytest.mark.parametrize(
-    ("length", "name"), [(160, "n" * 160), (161, "n" * 78 + "..." + "n" * 79)]
-)
-def test_long_property_name_in_a_validation_message_is_cut_in_the_middle(
-    length: int, name: str
-) -> None:
-    assert check({"required": ["n" * length]}, {}) == [f"`{name}` is required"]
+def test_long_property_name_in_a_validation_message_is_cut_in_the_middle() -> None:
+    cut = "n" * 78 + "..." + "n" * 79
+    for length, name in ((160, "n" * 160), (161, cut)):
+        assert check({"required": ["n" * length]}, {}) == [f"`{name}` is required"]
 
 
-@pytest.mark.parametrize(
-    ("length", "formatted"), [(78, '"' + "v" * 78 + '"'), (79, '"' + "v" * 76 + "...")]
-)
-def test_long_value_in_a_validation_message_is_cut_at_the_end(
-    length: int, formatted: str
-) -> None:
-    assert check({"const": "v" * length}, 1) == [f"the value must be {formatted}"]
+def test_long_value_in_a_validation_message_is_cut_at_the_end() -> None:
+    for length, text in ((78, '"' + "v" * 78 + '"'), (79, '"' + "v" * 76 + "...")):
+        assert check({"const": "v" * length}, 1) == [f"the value must be {text}"]
 
 
-@pytest.mark.parametrize(("length", "is_whole"), [(44, True), (45, False)])
-def test_validation_message_has_at_most_600_characters(
-    length: int, is_whole: bool
-) -> None:
+def test_validation_message_has_at_most_600_characters() -> None:
     options = [f"{n}" * 50 for n in range(10)]
-    name = "n" * length
-    (problem,) = check({"properties": {name: {"enum": options}}}, {name: 1})
-    assert len(problem) == 600
-    assert problem.endswith('9"') is is_whole
-    assert problem.endswith("99...") is not is_whole
-
-
-TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
+    for length, end in ((44, '9"'), (45, "99...")):
+        name = "n" * length
+        (problem,) = check({"properties": {name: {"enum": options}}}, {name: 1})
+        assert len(problem) == 600
+        assert problem.endswith(end)
 
 
 @pytest.mark.parametrize(
@@ -238,6 +221,7 @@ TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
             {},
             "number 2 comes nearest: `a.d` is required",
         ),
+        # With equally many problems, the alternative with the deepest one.
         (
             [{"required": ["b"]}, wrap({"required": ["c"]})],
             {"a": {}},
@@ -259,18 +243,11 @@ TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
             {"a": 2, "b": 2},
             "number 1 (a: 1) comes nearest: `a.a` must be 1",
         ),
-        # The alternative with the matching discriminator, although it has more
-        # problems.
+        # The alternative with the matching discriminator, although it has more problems.
         (
             [wrap({"const": 1}), {"required": ["b", "c"], **wrap({"const": 2})}],
             {"a": 2},
             "number 2 (a: 2) comes nearest: `a.b` is required; `a.c` is required",
-        ),
-        # With equally many problems, the alternative with the deepest one.
-        (
-            [{"minProperties": 2}, wrap({"minimum": 3})],
-            {"a": 1},
-            "number 2 comes nearest: `a.a` must be at least 3",
         ),
         (
             [{"required": ["b", "c", "d"]}, {"type": "string"}],
@@ -292,9 +269,8 @@ def test_anyof_problem_explains_the_nearest_alternative(
     if sentence.startswith(("`", "one of")) and "; and" not in sentence:
         assert problem == sentence
     else:
-        assert problem.startswith(
-            f"`a` matches none of the {len(members)} alternatives"
-        )
+        count = len(members)
+        assert problem.startswith(f"`a` matches none of the {count} alternatives")
         assert problem.endswith(sentence)
 
 
@@ -312,20 +288,18 @@ def test_anyof_problem_explains_the_nearest_alternative(
         ({"properties": {**{f"p{n}": {} for n in range(10)}, "a": {"const": 1}}}, ""),
     ],
 )
-def test_anyof_alternative_is_named_by_title_definition_or_constant(
-    schema: Any, name: str
-) -> None:
+def test_alternative_is_named_by_title_or_constant(schema: Any, name: str) -> None:
     defs = {"shape": {"required": ["b"]}}
-    member = {"required": ["b"], **schema}
-    alternatives = [{"type": "null"}, member]
+    alternatives = [{"type": "null"}, {"required": ["b"], **schema}]
     (problem,) = check({"anyOf": alternatives, "$defs": defs}, {})
     assert f"; number 2{name} comes nearest" in problem
 
 
-@pytest.mark.parametrize(("count", "reported"), [(2, 2), (10, 10), (11, 10)])
-def test_oneof_problem_lists_at_most_10_matching_alternatives(
-    count: int, reported: int
-) -> None:
-    (problem,) = check({"oneOf": [True] * count}, 1)
-    assert problem.count("number ") == reported
-    assert problem.endswith(f"number {reported} of `oneOf` and may match only one")
+def test_oneof_problem_lists_at_most_10_matching_alternatives() -> None:
+    assert check({"oneOf": [True] * 2}, 1) == [
+        "the value matches number 1 and number 2 of `oneOf` and may match only one"
+    ]
+    for count in (10, 11):
+        (problem,) = check({"oneOf": [True] * count}, 1)
+        assert problem.count("number ") == 10
+        assert problem.endswith("number 10 of `oneOf` and may match only one")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import time
 from typing import Any
@@ -10,11 +11,7 @@ import pytest
 
 from toolcast_runtime.core.validation.bounds import CostEstimate
 from toolcast_runtime.core.validation.checker import Checker
-from toolcast_runtime.core.validation.limits import (
-    MAX_DIGITS,
-    estimate_pattern_cost,
-    measure_value,
-)
+from toolcast_runtime.core.validation.limits import MAX_DIGITS, measure_value
 
 # Validation takes at most 50 ms on a quiet machine; without the limits, each case takes
 # a second or more.
@@ -32,6 +29,10 @@ def large_ints(*bounds: int) -> list[int]:
 
 OBJECTS = [{"a": number} for number in range(5_000)]
 ALTERNATIVES = "|".join(f"word{number}" for number in range(2_000))
+LARGE = large_ints(5_000)
+TIMES = range(300)
+CONSTANTS = [{"properties": {"a": {"const": i}}} for i in TIMES]
+RECURSION = {"$ref": "#/$defs/a"}
 HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
     "large integers that differ": ({"uniqueItems": True}, large_ints(40_000)),
     "some large integers that differ": ({"uniqueItems": True}, large_ints(2_000)),
@@ -39,16 +40,10 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         {"uniqueItems": True},
         [{"a": [number]} for number in large_ints(20_000)],
     ),
-    "large integers and an enum": (
-        array(enum=large_ints(5_000)),
-        {"a": large_ints(5_000)},
-    ),
+    "large integers and an enum": (array(enum=LARGE), {"a": LARGE}),
     "an enum of objects": (array(enum=OBJECTS), {"a": [{"a": 4_999}] * 100_000}),
     "a mixed enum": (array(enum=[*range(5_000), "x"]), {"a": ["x"] * 100_000}),
-    "a large constant": (
-        array(const=OBJECTS),
-        {"a": [[{"a": number} for number in range(5_000)] for _ in range(15)]},
-    ),
+    "a large constant": (array(const=OBJECTS), {"a": [copy.deepcopy(OBJECTS)] * 15}),
     "long numbers": (array(minimum=1), {"a": [10**4_000] * 2_000}),
     "exact division": (array(multipleOf=0.1), {"a": [1e300] * 20_000}),
     "many alternatives": (array(pattern=ALTERNATIVES), {"a": ["x" * 400] * 10_000}),
@@ -63,7 +58,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
     "what is not evaluated": (
         {
             "unevaluatedItems": False,
-            "anyOf": [{"contains": {"const": number}} for number in range(200)],
+            "anyOf": [{"contains": {"const": i}} for i in TIMES],
         },
         list(range(50_000)),
     ),
@@ -72,12 +67,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         [{"a": number} for number in range(50_000)],
     ),
     "alternatives in each of many places": (
-        array(
-            anyOf=[
-                {"properties": {"a": {"const": i}}, "required": ["a", "b"]}
-                for i in range(200)
-            ]
-        ),
+        array(anyOf=[{**CONSTANTS[i], "required": ["a", "b"]} for i in TIMES]),
         {"a": [{"a": -1} for _ in range(3_000)]},
     ),
     "many names that are missing in many places": (
@@ -85,22 +75,15 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         {"a": [{} for _ in range(900)]},
     ),
     "names that depend on each other": (
-        {
-            "dependentRequired": {
-                f"p{i}": [f"q{j}" for j in range(300)] for i in range(300)
-            }
-        },
-        {f"p{i}": 1 for i in range(300)},
+        {"dependentRequired": {f"p{i}": [f"q{j}" for j in range(300)] for i in TIMES}},
+        {f"p{i}": 1 for i in TIMES},
     ),
     "names that are missing beside long texts": (
         {"required": [f"r{i}" for i in range(200)]},
         {f"p{i}": "x" * 15_000 for i in range(900)},
     ),
     "what is wrong at each level above a long text": (
-        {
-            "$ref": "#/$defs/a",
-            "$defs": {"a": {"minItems": 2, "items": {"$ref": "#/$defs/a"}}},
-        },
+        {"$ref": "#/$defs/a", "$defs": {"a": {"minItems": 2, "items": RECURSION}}},
         functools.reduce(lambda inner, _: [inner], range(150), "x" * 10_000_000),
     ),
     "look-ahead from each place": ({"pattern": "(?=.*x)y"}, "y" * 100_000),
@@ -114,6 +97,19 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
 }
 
 
+# The limit that the message for a rejected value names.
+LIMITS = {
+    "large integers that differ": "`uniqueItems`",
+    "an enum of objects": "200,000 values",
+    "a mixed enum": "`enum`",
+    "long numbers": f"{MAX_DIGITS} digits",
+    "exact division": "`multipleOf`",
+    "many alternatives": "`pattern`",
+    "what is not evaluated": "`unevaluatedItems`",
+    "names and many patterns": "`patternProperties`",
+}
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_value_is_validated_or_rejected_in_bounded_time(case: str) -> None:
@@ -123,29 +119,10 @@ def test_hostile_value_is_validated_or_rejected_in_bounded_time(case: str) -> No
     problems = checker.problems(value)
     assert time.process_time() - start < MAX_CPU_S
     assert all(len(problem) <= 600 for problem in problems)
-
-
-@pytest.mark.parametrize(
-    ("case", "limit"),
-    [
-        ("large integers that differ", "`uniqueItems`"),
-        ("an enum of objects", "200,000 values"),
-        ("a mixed enum", "`enum`"),
-        ("long numbers", f"{MAX_DIGITS} digits"),
-        ("exact division", "`multipleOf`"),
-        ("many alternatives", "`pattern`"),
-        ("what is not evaluated", "`unevaluatedItems`"),
-        ("names and many patterns", "`patternProperties`"),
-        ("what is not evaluated", "`unevaluatedItems`"),
-    ],
-)
-def test_validation_message_for_a_value_above_a_limit_names_the_limit(
-    case: str, limit: str
-) -> None:
-    schema, value = HOSTILE[case]
-    (problem,) = Checker(schema).problems(value)
-    assert problem.startswith("the value is not accepted: it ")
-    assert limit in problem
+    if case in LIMITS:
+        (problem,) = problems
+        assert problem.startswith("the value is not accepted: it ")
+        assert LIMITS[case] in problem
 
 
 ROW = {
@@ -159,6 +136,13 @@ ROW = {
     "required": ["id", "kind"],
     "additionalProperties": False,
 }
+OPERATIONS: list[dict[str, Any]] = [
+    {
+        "properties": {"op": {"const": op}, "of": {"items": RECURSION}},
+        "required": ["op"],
+    }
+    for op in ("and", "or", "not", "is", "in", "like")
+]
 LONG = "A text of a person.\n" * 50_000
 HONEST: dict[str, tuple[dict[str, Any], Any]] = {
     "ten thousand rows": (
@@ -177,15 +161,6 @@ HONEST: dict[str, tuple[dict[str, Any], Any]] = {
         {"pattern": "^data:image/(png|jpeg);base64,[A-Za-z0-9+/=]+$"},
         "data:image/png;base64," + "A" * 1_000_000,
     ),
-    "a short path beside a long text": (
-        {
-            "properties": {
-                "path": {"pattern": r"(?!/)\w+(?<!\.)$"},
-                "a": {"type": "string"},
-            }
-        },
-        {"path": "notes/today", "a": LONG},
-    ),
     "a large number among many beside a long text": (
         {
             "properties": {
@@ -203,23 +178,7 @@ HONEST: dict[str, tuple[dict[str, Any], Any]] = {
         {"a": [f"10.0.{i // 250}.{i % 250}" for i in range(5_000)]},
     ),
     "a tree of choices": (
-        {
-            "$ref": "#/$defs/node",
-            "$defs": {
-                "node": {
-                    "oneOf": [
-                        {
-                            "properties": {
-                                "op": {"const": op},
-                                "of": {"items": {"$ref": "#/$defs/node"}},
-                            },
-                            "required": ["op"],
-                        }
-                        for op in ("and", "or", "not", "is", "in", "like")
-                    ]
-                }
-            },
-        },
+        {"$ref": "#/$defs/a", "$defs": {"a": {"oneOf": OPERATIONS}}},
         functools.reduce(
             lambda inner, _: {"op": "and", "of": [inner, {"op": "is"}]},
             range(20),
@@ -249,30 +208,3 @@ def test_validation_cost_estimate_takes_bounded_time() -> None:
     start = time.process_time()
     assert work.find_excess(many, measure_value(many)) is not None
     assert time.process_time() - start < max(10 * first, MAX_CPU_S)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "is_linear"),
-    [
-        ("^[a-z]+$", True),
-        (r"^(?=.*\d)(?!.* ).{8,64}$", True),
-        (r"^\d{4}-\d{2}-\d{2}$", True),
-        (r"(a)\1", False),
-        (r"^(?:(?=x)a)*$", False),
-        ("(?=a)b", False),
-        ("a++b", False),
-        ("(?>a)", False),
-    ],
-)
-def test_regular_expression_that_needs_backtracking_is_not_linear(
-    pattern: str, is_linear: bool
-) -> None:
-    """Examples are backreferences, possessive quantifiers and atomic groups."""
-    assert (estimate_pattern_cost(pattern).squared == 0) == is_linear
-
-
-def test_regular_expression_cost_counts_only_simultaneously_active_states() -> None:
-    assert estimate_pattern_cost("^[a-z]{1,255}$").per_character == 3
-    assert estimate_pattern_cost("[01]*1[01]{200}").per_character > 4_000
-    assert estimate_pattern_cost("^[01]*1[01]{200}").per_character > 4_000
-    assert estimate_pattern_cost("^" + "a" * 100 + "[0-9]+$").per_character == 3
