@@ -111,14 +111,13 @@ def test_generated_cli_command_runs_as_the_user_set_by_calling_as(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_mcp_client_over_stdio_has_no_user_and_may_call_tools_that_require_scopes(
-    clinic: Clinic, mode: Mode
+    clinic: Clinic,
 ) -> None:
     """The client is the program that started the server."""
 
     async def works() -> None:
-        async with connect_client(clinic, "practice", "stdio", mode, None) as client:
+        async with connect_client(clinic, "practice", "stdio", "auto", None) as client:
             user = (await client.call_tool("whoami", {})).structured_content
             assert user == {"user": None, "name": None, "ward": None}
             names = [tool.name for tool in (await client.list_tools()).tools]
