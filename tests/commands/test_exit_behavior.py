@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pstats
-import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from tests.program import toolcast
 
 SPEC = "summary: Greet.\nparameters: {type: object}\nhandler: handlers.toy:greet\n"
 INTERRUPTED = """
-import os, signal, sys
+import sys
 sys.argv[:] = ["toolcast", "generate"]
 import toolcast.pipeline
 from toolcast.commands.main import main
@@ -48,36 +47,24 @@ def project(make_project: Callable[..., Any]) -> Any:
     return project_
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "expected_text"),
-    [(["--version"], 0, "toolcast"), (["check", "--nonsense"], 2, "--nonsense")],
-)
-def test_toolcast_output_and_exit_code_reach_a_pipe(
-    project: Any, arguments: list[str], code: int, expected_text: str
-) -> None:
-    done = project.toolcast(*arguments)
-    assert done.returncode == code
-    assert expected_text in done.stdout + done.stderr
-
-
 def test_toolcast_program_runs_under_cprofile(tmp_path: Path) -> None:
     profile = tmp_path / "profile"
     command = [sys.executable, "-m", "cProfile", "-o", str(profile)]
     # Python 3.13 searches the profiled module in the working directory.
     program = tmp_path / "program.py"
     program.write_text("from toolcast.commands.main import main\nmain()\n")
-    subprocess.run(
+    done = subprocess.run(
         [*command, str(program), "--version"], check=True, capture_output=True
     )
+    assert done.stdout.startswith(b"toolcast")
     assert pstats.Stats(str(profile)).total_calls  # type: ignore[attr-defined]  # its stub lacks it
 
 
-@pytest.mark.parametrize("command", [["generate"], ["rename", "ann", "anna"]])
-def test_command_with_an_invalid_spec_exits_with_1_and_writes_nothing(
-    project: Any, command: list[str]
+def test_generate_with_an_invalid_spec_exits_with_1_and_writes_nothing(
+    project: Any,
 ) -> None:
     project.edit("specs/toy/ann.yaml", "summary:", "sumary:")
-    run = project.toolcast(*command)
+    run = project.toolcast("generate")
     assert run.returncode == 1
     assert "did you mean `summary`?" in run.stderr
     assert run.stderr.endswith("nothing was written\n")
@@ -85,58 +72,29 @@ def test_command_with_an_invalid_spec_exits_with_1_and_writes_nothing(
 
 def test_generate_prints_non_ascii_messages_in_any_encoding(project: Any) -> None:
     project.edit("specs/toy/ann.yaml", "summary:", "grüße:")
-    for _ in range(2):
-        run = project.toolcast("generate")
-        assert (run.returncode, "grüße" in run.stderr) == (1, True)
-        plain = project.toolcast("generate", env={"PYTHONIOENCODING": "ascii"})
-        assert (plain.returncode, "Traceback" in plain.stderr) == (1, False)
+    run = project.toolcast("generate")
+    assert (run.returncode, "grüße" in run.stderr) == (1, True)
+    plain = project.toolcast("generate", env={"PYTHONIOENCODING": "ascii"})
+    assert (plain.returncode, "Traceback" in plain.stderr) == (1, False)
 
 
-def test_toolcast_interrupted_by_sigint_exits_with_1_without_traceback(
-    project: Any,
-) -> None:
+def test_interrupted_generate_exits_with_1_without_traceback(project: Any) -> None:
     run = project.run("-c", INTERRUPTED)
     assert (run.returncode, run.stderr.strip()) == (1, "Aborted!")
 
 
-@pytest.mark.slow
-def test_toolcast_handles_sigint_even_if_the_parent_process_ignores_it() -> None:
-    """Background jobs and nohup ignore interrupts, and child processes inherit that."""
-    test = f"{__file__}::test_toolcast_interrupted_by_sigint_exits_with_1_without_traceback"
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-n",
-            "0",
-            "-p",
-            "no:cacheprovider",
-            test,
-        ],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
-    )
-    assert done.returncode == 0, done.stdout
-
-
 def test_generate_with_closed_stdout_exits_with_1_without_message(project: Any) -> None:
-    for _ in range(3):
-        reader, writer = os.pipe()
-        os.close(reader)
-        run = subprocess.run(
-            [sys.executable, "-m", "toolcast", "generate"],
-            cwd=project.root,
-            stdout=writer,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        os.close(writer)
-        assert (run.returncode, run.stderr) == (1, "")
+    reader, writer = os.pipe()
+    os.close(reader)
+    run = subprocess.run(
+        [sys.executable, "-m", "toolcast", "generate"],
+        cwd=project.root,
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    os.close(writer)
+    assert (run.returncode, run.stderr) == (1, "")
 
 
 def test_generate_uses_the_project_given_by_project_option_or_working_directory(
@@ -175,7 +133,6 @@ def test_read_only_folder_is_reported_as_an_error(project: Any, folder: str) -> 
             cwd=project.root,
             capture_output=True,
             encoding="utf-8",
-            check=False,
         )
     finally:
         os.chmod(project.root / folder, 0o755)

@@ -20,10 +20,7 @@ build-backend = "setuptools.build_meta"
 [tool.ruff]
 extend-exclude = ["src/shop/generated"]
 [tool.pytest.ini_options]
-testpaths = [
-    "tests",
-    "src",
-]
+testpaths = ["tests", "src"]
 pythonpath = ["src"]
 """
 

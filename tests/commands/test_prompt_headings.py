@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-SPEC = (
-    "summary: Do it.\nparameters: {{type: object}}\nhandler: handlers.toy:work\n{more}"
-)
+SPEC = "summary: Do it.\nparameters: {type: object}\nhandler: handlers.toy:work\n"
 CASES = {
     "bare": "",
     "blank": 'when_to_use: " "\nguidance: "\\n"\n',
@@ -20,28 +18,22 @@ def test_generated_prompt_has_no_heading_for_a_tool_without_usage_guidance(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(
-        {name: SPEC.format(more=more) for name, more in CASES.items()},
+        {name: SPEC + more for name, more in CASES.items()},
         toolset="targets: {registry: {}, prompts: {}}\n",
         handlers="def work() -> None: ...\n",
     )
     project.generate()
     folder = project.root / "generated/toy/prompts"
     page = (folder / "section_tools.md").read_text("utf-8")
-    assert re.findall(r"^- \*\*(\w+)\*\*", page, re.MULTILINE) == [
-        "bare",
-        "blank",
-        "told",
-    ]
+    assert re.findall(r"^- \*\*(\w+)\*\*", page, re.MULTILINE) == list(CASES)
     assert re.findall(r"^### (\w+)$", page, re.MULTILINE) == ["told"]
-    code = "from generated.toy.prompts import section; print(section('tools'))"
-    assert project.run("-c", code).stdout.strip() == page.partition("\n")[2].strip()
 
 
 def test_title_with_a_line_break_has_a_single_line_prompt_heading(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(
-        {"told": SPEC.format(more=CASES["told"])},
+        {"told": SPEC + CASES["told"]},
         toolset="targets: {registry: {}, prompts: {}, skills: {}}\n"
         "token_budget: {blocks: {section_tools: 900}}\n",
         handlers="def work() -> None: ...\n",

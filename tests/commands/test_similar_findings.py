@@ -44,9 +44,7 @@ def test_check_and_generate_print_similar_findings_once_with_a_count(
     assert "40 warnings" in lines[-1]
 
 
-def test_check_all_option_prints_each_similar_finding(
-    large_project: Any,
-) -> None:
+def test_check_all_option_prints_each_similar_finding(large_project: Any) -> None:
     done = large_project.toolcast("check", "--all")
     assert done.stderr.count(": warning: handler/missing: ") == MANY
     assert "similar findings" not in done.stderr
@@ -62,9 +60,7 @@ def test_check_does_not_group_five_similar_findings(make_project: Make) -> None:
     assert "similar findings" not in output
 
 
-def test_check_counts_each_error_in_a_similar_finding_group(
-    make_project: Make,
-) -> None:
+def test_check_counts_each_error_in_a_similar_finding_group(make_project: Make) -> None:
     spec = (
         "summary: Do nothing.\nparameters: {type: object, required: [a%d]}\n"
         "when_to_use: At no time.\n"
