@@ -12,7 +12,6 @@ from toolcast.commands.call.arguments import (
     describe_parameters,
     parse_arguments,
 )
-from toolcast_runtime.cli.arguments import find_similar_name
 from toolcast_runtime.core.definitions.tool import Tool
 
 TOOL = Tool(
@@ -117,22 +116,6 @@ def test_toolcast_call_describes_parameters_by_argument_syntax_and_type() -> Non
         "where:=... (object)",
         "level=... (one of low, high)",
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("list-notes", "list_notes"),
-        ("listnots", "list_notes"),
-        ("zzz", None),
-        ("x" * 9999, None),
-    ],
-)
-def test_find_similar_name_returns_the_tool_name_most_similar_to_a_misspelling(
-    name: str, expected: str | None
-) -> None:
-    """The result is None if no tool name is similar."""
-    assert find_similar_name(name, ["add", "list_notes"]) == expected
 
 
 def test_toolcast_call_parses_nullable_parameters_by_their_type_other_than_null() -> (

@@ -22,10 +22,8 @@ def test_toolcast_call_sends_elicitation_form_after_valid_input_and_confirmation
 ) -> None:
     with run_in_terminal(tmp_path, {}, *ECHO, "text=city") as person:
         person.read_until("Name\\x1b[2J: ")
-        assert (
-            f"The server {sys.executable} asks:\nWhich city?\\x1b[31m\n"
-            in person.output
-        )
+        question = f"The server {sys.executable} asks:\nWhich city?\\x1b[31m\n"
+        assert question in person.output
         person.type("far too long\n")
         # Input from before the question is discarded.
         person.read_until("This is not a valid answer.\nName\\x1b[2J: ")
