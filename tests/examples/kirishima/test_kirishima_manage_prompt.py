@@ -33,12 +33,8 @@ def test_prompt_line_deleted_by_manage_prompt_is_unlisted_but_stays_in_the_datab
     call: Call,
 ) -> None:
     line = add(call, "Answer in Dutch.", "The user is Dutch.")
-    deleted = call(
-        "manage_prompt",
-        action="delete",
-        prompt_id=line["prompt_id"],
-        reasoning="The user has a guest.",
-    )
+    deletion = {"prompt_id": line["prompt_id"], "reasoning": "The user has a guest."}
+    deleted = call("manage_prompt", action="delete", **deletion)
     assert deleted["prompts"] == [line]
     assert call("manage_prompt", action="list")["prompts"] == []
     with pytest.raises(ToolError, match="no prompt line with the id 1"):
@@ -55,9 +51,8 @@ def test_manage_prompt_refuses_to_add_active_prompt_line_text_again(
     call: Call,
 ) -> None:
     line = add(call, "Answer in Dutch.")
-    with pytest.raises(
-        ToolError, match=f"Line {line['prompt_id']} already has this text"
-    ):
+    message = f"Line {line['prompt_id']} already has this text"
+    with pytest.raises(ToolError, match=message):
         add(call, "Answer in Dutch.")
 
 
