@@ -43,12 +43,8 @@ def test_commit_memory_scope_determines_which_workspaces_recall_the_fact(
     scope: str,
     readers: set[str],
 ) -> None:
-    call(
-        "commit_memory",
-        content="The harvest was good",
-        scope=scope,
-        source_workspace_id=source,
-    )
+    fact = {"content": "The harvest was good", "scope": scope}
+    call("commit_memory", **fact, source_workspace_id=source)
     assert list_readers(call, monkeypatch) == readers
 
 
@@ -73,22 +69,10 @@ def test_recall_memory_ranks_facts_by_relevance_and_matches_inflections(
     assert recall(call, query="breakfast") == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        '"',
-        "NOT",
-        'a" OR "b',
-        "NEAR(",
-        "content:x",
-        "*",
-        "-",
-        "^x",
-        "\0",
-        "x\0y",
-        "();--",
-    ],
-)
+HOSTILE = ['"', "NOT", 'a" OR "b', "NEAR(", "content:x", "*", "-", "^x", "\0", "x\0y"]
+
+
+@pytest.mark.parametrize("query", [*HOSTILE, "();--"])
 def test_recall_memory_treats_full_text_operators_in_a_query_as_plain_text(
     call: Call, query: str
 ) -> None:

@@ -54,9 +54,8 @@ def test_inbox_pop_cannot_remove_a_message_from_another_workspaces_inbox(
 ) -> None:
     foreign = user.send_message("ws-research", "not yours")
     assert not call("inbox_pop", activity_id=foreign)["removed"]
-    assert [
-        activity.text for activity in activities.list_pending("ws-research", 9)
-    ] == ["not yours"]
+    [pending] = activities.list_pending("ws-research", 9)
+    assert pending.text == "not yours"
 
 
 def test_wait_for_message_returns_when_a_message_arrives(call: Call) -> None:
@@ -86,26 +85,18 @@ def test_send_message_to_user_resolves_attachments_that_are_paths_uris_or_object
 ) -> None:
     report = tmp_path / "report 1.csv"
     report.write_text("a,b\n", encoding="utf-8")
+    page = "https://example.org/a.pdf"
+    described = {"uri": "https://example.org/b", "name": "b.txt", "size": 3}
     result = call(
         "send_message_to_user",
         message="Here it is",
-        attachments=[
-            str(report),
-            "https://example.org/a.pdf",
-            {"uri": "https://example.org/b", "name": "b.txt", "size": 3},
-        ],
+        attachments=[str(report), page, described],
         workspace_id="ws-writing",
     )
-    assert result["attachments"] == [
-        {
-            "uri": report.as_uri(),
-            "name": "report 1.csv",
-            "mimeType": "text/csv",
-            "size": 4,
-        },
-        {"uri": "https://example.org/a.pdf", "name": "a.pdf"},
-        {"uri": "https://example.org/b", "name": "b.txt", "size": 3},
-    ]
+    file = {"uri": report.as_uri(), "name": "report 1.csv", "size": 4}
+    file["mimeType"] = "text/csv"
+    expected = [file, {"uri": page, "name": "a.pdf"}, described]
+    assert result["attachments"] == expected
     [line] = user.list_chat()
     assert "ws-writing agent: Here it is" in line
     assert report.as_uri() in line
@@ -131,9 +122,8 @@ def test_chat_history_returns_the_latest_turns_in_pages_oldest_first(
 ) -> None:
     add_turns("one", "two", "three", "four")
 
-    def turns(**arguments: Any) -> list[dict[str, str]]:
-        history = call("chat_history", peer_id="ws-research", **arguments)["turns"]
-        return list(history)
+    def turns(**arguments: Any) -> Any:
+        return call("chat_history", peer_id="ws-research", **arguments)["turns"]
 
     assert [turn["text"] for turn in turns()] == ["one", "two", "three", "four"]
     latest = turns(limit=2)

@@ -111,10 +111,8 @@ def test_bundled_molecule_plugin_adds_its_skills_to_the_a2a_agent_card(
 ) -> None:
     call("install_plugin", source="review")
     card = call("update_agent_card", card={"name": "D", "skills": [], "x": [1]})
-    assert [skill["id"] for skill in card["skills"]] == [
-        "review-text",
-        "review-figures",
-    ]
+    skill_ids = [skill["id"] for skill in card["skills"]]
+    assert skill_ids == ["review-text", "review-figures"]
     assert (card["name"], card["x"]) == ("D", [1])
 
 
