@@ -29,22 +29,14 @@ def test_generated_cli_keywords_map_each_tool_name_to_its_command_or_none() -> N
 def test_generated_cli_memory_search_returns_the_memory_created_before(
     shell: Shell,
 ) -> None:
-    options = [
-        "--memory",
-        "Ana lives in Lisbon.",
-        "--keywords",
-        "Ana",
-        "--keywords",
-        "trip",
-    ]
-    created = shell("kirishima", "memory", "create", *options)
+    options = ["--memory", "Ana lives in Lisbon.", "--keywords", "Ana"]
+    created = shell("kirishima", "memory", "create", *options, "--keywords", "trip")
     assert (created.returncode, created.stderr) == (0, "")
     assert json.loads(created.stdout)["memories"][0]["keywords"] == ["Ana", "trip"]
 
     found = shell("kirishima", "memory", "search", "--keywords", "trip")
-    assert [m["memory"] for m in json.loads(found.stdout)["memories"]] == [
-        "Ana lives in Lisbon."
-    ]
+    [memory] = json.loads(found.stdout)["memories"]
+    assert memory["memory"] == "Ana lives in Lisbon."
 
 
 def test_generated_cli_creates_lists_and_resolves_a_sticky_note(shell: Shell) -> None:
@@ -85,13 +77,7 @@ def test_generated_cli_writes_a_tools_error_to_stderr_and_exits_with_1(
         (["memory", "get", "--keywords", "x"], "No such option '--keywords'"),
         (["memory", "burn"], "No such command 'burn'"),
         (["memory", "get", "7"], "unexpected extra argument"),
-        (["memory", "get", "--arguments", "{"], "not JSON"),
-        (["memory", "get", "--arguments", "[]"], "not a JSON object"),
         (["memory", "get", "--arguments", '{"action": "delete"}'], "is `get` in this"),
-        (
-            ["memory", "list", "--arguments", '{"limit": NaN}'],
-            "NaN is not a JSON number",
-        ),
         (["--client", "nobody", "memory", "list"], "no client `nobody`"),
         (["--client", "external", "stickynotes", "list"], "No such command"),
         (["smarthome"], "`user_request` is required"),
@@ -138,10 +124,8 @@ def test_generated_cli_help_shows_enum_choices_defaults_and_examples(
     assert "--limit" not in create, "an option that the action does not take"
     group = shell("kirishima", "memory", "--help").stdout
     order = ["search", "create", "update", "delete", "list", "get"]
-    rows = [
-        line.split()[0] for line in group.split("Commands:\n")[1].split("\n") if line
-    ]
-    assert rows == order
+    rows = group.split("Commands:\n")[1].strip().split("\n")
+    assert [row.split()[0] for row in rows] == order
 
 
 def test_example_toolset_molecule_lists_peers_without_its_platform_server(
