@@ -173,9 +173,8 @@ def test_rename_handler_rejects_an_ambiguous_use_in_another_module(
     make_code: MakeProject, code: str, message: str
 ) -> None:
     project = make_code(PLAIN, a=code)
-    assert message in run_rejected(
-        project, 1, "rename", "old_tool", "new_tool", "--handler"
-    )
+    output = run_rejected(project, 1, "rename", "old_tool", "new_tool", "--handler")
+    assert message in output
     run_command(project, "rename", "old_tool", "new_tool")
 
 

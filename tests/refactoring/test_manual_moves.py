@@ -104,8 +104,8 @@ STEPS = {
     ),
     "handler/outside-package": (
         "specs/office/send.yaml",
-        "handlers.toy:send",
-        "office.post:send",
+        "handlers.toy",
+        "office.post",
     ),
     "spec/unknown-permission": ("specs/office/send.yaml", "permission: write\n", ""),
     "schema/invalid-reference": ("specs/office/definitions.yaml", "", DEFINITIONS),

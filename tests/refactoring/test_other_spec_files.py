@@ -38,8 +38,7 @@ def shop(notes: Project) -> Project:
         "specs/toy/mcp_resources/page.yaml",
         "name: page\nuri: toy://page\nmime_type: text/markdown\nfile: pages/page.md\n",
     )
-    notes.write("specs/toy/pages/page.md", "")
-    (notes.root / "specs/toy/pages/page.md").write_bytes(PAGE)
+    notes.write("specs/toy/pages/page.md", "").write_bytes(PAGE)
     notes.write(
         "specs/toy/mcp_resources/found.yaml",
         "name: found\nuri: toy://found\nhandler: handlers.toy:find_note\n",
@@ -86,13 +85,9 @@ def test_rename_does_not_edit_a_binary_resource_file(shop: Project) -> None:
 def test_remove_command_lists_mentions_in_definitions_prompts_and_resources(
     shop: Project,
 ) -> None:
-    output = run_rejected(
-        shop, 1, "remove", "find_note", "--without-notice", "--toolset", "toy"
-    )
     shop.edit("specs/toy/store_note.yaml", ", replacement: find_note", "")
-    output = run_rejected(
-        shop, 1, "remove", "find_note", "--without-notice", "--toolset", "toy"
-    )
+    command = ("remove", "find_note", "--without-notice", "--toolset", "toy")
+    output = run_rejected(shop, 1, *command)
     assert output.count("specs/toy/definitions.yaml:4:16") == 1
     assert "specs/toy/mcp_prompts/tidy.yaml:6:11" in output
     assert "specs/toy/mcp_resources/page.yaml:4:7" in output

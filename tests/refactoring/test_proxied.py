@@ -42,8 +42,8 @@ def files(make_project: Callable[..., Project]) -> Project:
     return project
 
 
-def load_servers(project: Project, toolset: str = "toy") -> Any:
-    text = project.root.joinpath(f"specs/{toolset}/toolset.yaml").read_text()
+def load_servers(project: Project) -> Any:
+    text = (project.root / "specs/toy/toolset.yaml").read_text()
     return yaml.safe_load(text).get("mcp_servers")
 
 
@@ -81,8 +81,7 @@ def test_removing_the_last_proxied_tool_removes_its_mcp_server_from_the_toolset(
     files.edit("specs/toy/read.yaml", "summary: Reads", "proxy: disk\nsummary: Reads")
     files.edit("specs/toy/write.yaml", "summary: W", "proxy: disk\nsummary: W")
     run_command(files, "remove", "read", "--without-notice", "--force")
-    assert load_servers(files) == {
-        "disk": {"command": "disk-server", "args": ["--root", "/srv"]}
-    }
+    server = {"command": "disk-server", "args": ["--root", "/srv"]}
+    assert load_servers(files) == {"disk": server}
     run_command(files, "remove", "write", "--without-notice", "--force")
     assert load_servers(files) is None

@@ -86,16 +86,13 @@ def test_replacing_a_word_in_a_yaml_string_preserves_style_and_lines(
 
 def test_yaml_edit_preserves_windows_line_ends_and_byte_order_mark() -> None:
     data = b"\xef\xbb\xbfname: old\r\ntext: |\r\n  old_name\r\nlast: 1"
-    after = apply_edits(
-        data,
-        rename_tool,
-        replace_name,
-        lambda s: s.insert_key(("last",), "renamed_from", ["old"]),
-    )
-    assert after == (
-        b"\xef\xbb\xbfname: new\r\ntext: |\r\n  new_name\r\nlast: 1"
-        b"\r\nrenamed_from: [old]"
-    )
+
+    def insert(spec: SpecText) -> None:
+        spec.insert_key(("last",), "renamed_from", ["old"])
+
+    renamed = b"\xef\xbb\xbfname: new\r\ntext: |\r\n  new_name\r\nlast: 1"
+    after = apply_edits(data, rename_tool, replace_name, insert)
+    assert after == renamed + b"\r\nrenamed_from: [old]"
 
 
 @pytest.mark.parametrize(
@@ -220,7 +217,6 @@ def test_yaml_edit_paths_refer_to_the_original_file() -> None:
 def test_yaml_list_with_unusual_layout_is_edited_correctly_or_rejected(
     text: str,
 ) -> None:
-
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), len(spec.source.tree["list"]) - 1)
 
