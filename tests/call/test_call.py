@@ -56,17 +56,13 @@ def test_toolcast_call_prints_the_tools_result_or_its_error(
         assert (project.root / "draw-1.png").read_bytes() == b"\x89PNG"
 
 
-def test_toolcast_call_names_the_module_that_a_handler_cannot_import(
-    project: Project,
-) -> None:
+def test_toolcast_call_names_the_module_that_is_missing(project: Project) -> None:
     done = run_module(project.root, "toolcast", "call", "missing")
     assert done.returncode == 1
     assert "not_installed_anywhere" in done.stderr
 
 
-def test_toolcast_call_imports_handlers_from_the_folders_in_sources(
-    project: Project,
-) -> None:
+def test_toolcast_call_imports_handlers_from_sources(project: Project) -> None:
     source = project.root / "src"
     source.mkdir()
     (project.root / "handlers").rename(source / "handlers")
@@ -78,9 +74,7 @@ def test_toolcast_call_imports_handlers_from_the_folders_in_sources(
 
 
 @pytest.mark.slow
-def test_toolcast_call_with_closed_stdout_exits_with_1_without_a_traceback(
-    project: Project,
-) -> None:
+def test_toolcast_call_with_closed_stdout_exits_with_1(project: Project) -> None:
     process = start_module(project.root, "toolcast", "call", "people")
     assert process.stdout is not None
     process.stdout.close()
@@ -103,9 +97,7 @@ def test_toolcast_call_with_project_and_json_options_prints_the_mcp_result(
 
 
 @pytest.mark.slow
-def test_toolcast_call_without_generated_registry_suggests_toolcast_generate(
-    project: Project,
-) -> None:
+def test_toolcast_call_without_registry_suggests_generate(project: Project) -> None:
     (project.root / "generated/toy/registry.py").unlink()
     done = run_module(project.root, "toolcast", "call", "add", "a=1")
     assert done.returncode == 2
@@ -127,9 +119,7 @@ def test_toolcast_call_reads_the_users_confirmation_from_the_terminal_not_stdin(
     assert person.output.endswith("wiped\n")
 
 
-def test_toolcast_call_mcp_stdio_prints_the_server_tool_result(
-    project: Project,
-) -> None:
+def test_toolcast_call_mcp_stdio_prints_the_tool_result(project: Project) -> None:
     done = project.toolcast(
         "call", "echo", "text=hi", "--mcp-stdio", format_odd_command("well")
     )
@@ -137,9 +127,7 @@ def test_toolcast_call_mcp_stdio_prints_the_server_tool_result(
 
 
 @pytest.mark.slow
-def test_toolcast_call_mcp_url_prints_the_server_tool_result(
-    project: Project,
-) -> None:
+def test_toolcast_call_mcp_url_prints_the_server_tool_result(project: Project) -> None:
     with run_personal_server() as server:
         without_tool = project.toolcast("call", "--mcp-url", server.url)
         assert without_tool.returncode == 2
@@ -152,9 +140,7 @@ def test_toolcast_call_mcp_url_prints_the_server_tool_result(
         assert created.stdout.endswith("  title: Food\n")
 
 
-def test_toolcast_call_server_option_selects_a_toolset_yaml_mcp_server(
-    project: Project,
-) -> None:
+def test_toolcast_call_server_option_selects_an_mcp_server(project: Project) -> None:
     script = json.dumps([str(ODD), "well"])
     with (project.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write(

@@ -60,9 +60,7 @@ def test_toolcast_call_parses_name_equals_text_arguments_by_the_parameters_type(
     assert parse_arguments(TOOL, texts, None) == arguments
 
 
-def test_toolcast_call_single_arguments_override_the_json_file_arguments(
-    tmp_path: Path,
-) -> None:
+def test_toolcast_call_arguments_override_the_json_file(tmp_path: Path) -> None:
     file = tmp_path / "arguments.json"
     file.write_text('{"text": "old", "limit": 1}', "utf-8")
     arguments = parse_arguments(TOOL, ["text=new"], f"@{file}")

@@ -71,9 +71,7 @@ def project(make_project: Callable[..., Project]) -> Project:
 
 
 @pytest.mark.slow
-def test_output_that_a_handler_prints_to_stdout_is_redirected_to_stderr(
-    project: Project,
-) -> None:
+def test_output_of_a_handler_is_redirected_to_stderr(project: Project) -> None:
     """Stdout has only the result of the generated command or `toolcast call`."""
     for how in OUTPUT_METHODS:
         commands: Sequence[Sequence[str]] = (
@@ -125,9 +123,7 @@ for line in sys.argv[1:]:
 """
 
 
-def test_toolcast_command_in_a_removed_working_directory_exits_with_2(
-    tmp_path: Path,
-) -> None:
+def test_command_in_a_removed_working_directory_exits_with_2(tmp_path: Path) -> None:
     folder = tmp_path / "removed"
     folder.mkdir()
     lines = ["check", "generate", "call x", "explain x", "init"]

@@ -50,9 +50,7 @@ def test_toolcast_call_record_tables_have_at_most_80_columns() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_toolcast_call_json_output_equals_the_result_without_control_characters(
-    case: Path,
-) -> None:
+def test_toolcast_call_json_output_has_no_control_characters(case: Path) -> None:
     answer = json.loads((case / "answer.json").read_text("utf-8"))
     text = format_raw_json(answer)
     assert json.loads(text) == answer

@@ -65,9 +65,7 @@ def test_toolcast_call_answers_elicitation_without_fields_by_yes_or_no(
 
 
 @pytest.mark.slow
-def test_toolcast_call_without_terminal_declares_no_elicitation_support(
-    tmp_path: Path,
-) -> None:
+def test_toolcast_call_without_terminal_cannot_elicit(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *ECHO, "text=city"],
         cwd=tmp_path,

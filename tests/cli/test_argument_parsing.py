@@ -166,9 +166,7 @@ def test_valid_utf_8_in_a_locale_without_it_is_reported_as_such(
     assert message == "the arguments are not valid UTF-8"
 
 
-def test_cli_arguments_option_parses_a_json_object_or_an_at_file(
-    tmp_path: Path,
-) -> None:
+def test_cli_arguments_option_parses_a_json_object_or_at_file(tmp_path: Path) -> None:
     assert parse_json_object(None) == {}
     assert parse_json_object('{"a": 1}') == {"a": 1}
     file = tmp_path / "a.json"

@@ -157,9 +157,7 @@ def test_generated_cli_does_not_pass_omitted_options_to_the_handler(call: Run) -
     assert call("here", "--no-flag") == {"got": {"place": "here", "flag": False}}
 
 
-def test_generated_cli_accepts_options_spelled_like_the_specs_properties(
-    call: Run,
-) -> None:
+def test_generated_cli_accepts_options_spelled_like_properties(call: Run) -> None:
     """`--order_id` and `--order-id` are the same option."""
     output = call("here", "--order_id", "7", "--isUrgent", "--no-is_open")
     expected = {"place": "here", "order_id": 7, "isUrgent": True, "is_open": False}
@@ -224,9 +222,7 @@ def test_generated_cli_joins_the_remaining_arguments_to_one_text(call: Run) -> N
     assert call("--", "-p", *hostile)["got"] == joined
 
 
-def test_generated_cli_options_override_the_arguments_option_json_object(
-    call: Run,
-) -> None:
+def test_generated_cli_options_override_the_arguments_option(call: Run) -> None:
     arguments = {"place": "p", "a_b": "only here", "maybe": None, "words": []}
     assert call("--arguments", json.dumps(arguments))["got"] == arguments
     both = call("--count", "1", "--arguments", '{"place": "p", "count": 9}')

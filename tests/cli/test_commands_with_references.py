@@ -80,9 +80,7 @@ def test_generated_cli_parses_arguments_by_the_schema_behind_a_ref(toy: Run) -> 
     }
 
 
-def test_generated_cli_help_describes_parameters_whose_schema_is_a_ref(
-    toy: Run,
-) -> None:
+def test_generated_cli_help_describes_parameters_with_a_ref(toy: Run) -> None:
     shown = toy("book", "--help").stdout
     text = " ".join(shown.split())
     assert "Arguments: PATIENT Who is coming. [required]" in text
@@ -95,9 +93,7 @@ def test_generated_cli_help_describes_parameters_whose_schema_is_a_ref(
     assert all(len(line) <= 80 for line in shown.split("\n"))
 
 
-def test_generated_cli_reports_invalid_json_for_an_object_parameter_with_a_ref(
-    toy: Run,
-) -> None:
+def test_generated_cli_reports_invalid_json_for_an_object_with_a_ref(toy: Run) -> None:
     refused = toy("book", "p-1", "--contact", "{name: Ada}")
     assert refused.returncode == 2
     assert "--contact: not JSON: Expecting property name" in refused.stderr

@@ -26,9 +26,7 @@ def test_generated_cli_keywords_map_each_tool_name_to_its_command_or_none() -> N
     assert KEYWORDS["inbox_pop"] is None
 
 
-def test_generated_cli_memory_search_returns_the_memory_created_before(
-    shell: Shell,
-) -> None:
+def test_generated_cli_memory_search_returns_a_created_memory(shell: Shell) -> None:
     options = ["--memory", "Ana lives in Lisbon.", "--keywords", "Ana"]
     created = shell("kirishima", "memory", "create", *options, "--keywords", "trip")
     assert (created.returncode, created.stderr) == (0, "")
@@ -51,17 +49,13 @@ def test_generated_cli_creates_lists_and_resolves_a_sticky_note(shell: Shell) ->
     assert json.loads(shell("kirishima", "stickynotes", "list").stdout)["notes"] == []
 
 
-def test_generated_cli_passes_hostile_text_to_the_handler_unchanged(
-    shell: Shell,
-) -> None:
+def test_generated_cli_passes_hostile_text_unchanged(shell: Shell) -> None:
     created = shell("kirishima", "memory", "create", "--memory", HOSTILE)
     assert created.returncode == 0, created.stderr
     assert json.loads(created.stdout)["memories"][0]["memory"] == HOSTILE.strip()
 
 
-def test_generated_cli_writes_a_tools_error_to_stderr_and_exits_with_1(
-    shell: Shell,
-) -> None:
+def test_generated_cli_writes_a_tool_error_to_stderr(shell: Shell) -> None:
     failed = shell("kirishima", "memory", "get", "--memory-id", "7")
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr.startswith("error: ")
@@ -100,18 +94,14 @@ def test_generated_cli_rejects_an_argument_with_invalid_utf_8(shell: Shell) -> N
     assert "not valid UTF-8" in refused.stderr
 
 
-def test_generated_cli_prints_parsable_json_to_an_ascii_output_stream(
-    shell: Shell,
-) -> None:
+def test_generated_cli_prints_parsable_json_to_an_ascii_stream(shell: Shell) -> None:
     arguments = ["memory", "create", "--memory", "naïve 🦊"]
     created = shell("kirishima", *arguments, PYTHONIOENCODING="ascii")
     assert created.returncode == 0, created.stderr
     assert json.loads(created.stdout)["memories"][0]["memory"] == "naïve 🦊"
 
 
-def test_generated_cli_help_shows_enum_choices_defaults_and_examples(
-    shell: Shell,
-) -> None:
+def test_generated_cli_help_shows_enums_defaults_and_examples(shell: Shell) -> None:
     shown = shell("kirishima", "memory", "search", "--help").stdout
     text = " ".join(shown.split())
     assert "[default: 10]" in text
@@ -128,9 +118,7 @@ def test_generated_cli_help_shows_enum_choices_defaults_and_examples(
     assert [row.split()[0] for row in rows] == order
 
 
-def test_example_toolset_molecule_lists_peers_without_its_platform_server(
-    shell: Shell,
-) -> None:
+def test_example_molecule_lists_peers_without_platform_server(shell: Shell) -> None:
     peers = shell("molecule", "peers")
     assert peers.returncode == 0, peers.stderr
     assert "ws-research" in [peer["id"] for peer in json.loads(peers.stdout)["peers"]]
@@ -140,9 +128,7 @@ def test_example_toolset_molecule_lists_peers_without_its_platform_server(
     assert (unknown.returncode, unknown.stdout) == (1, "")
 
 
-def test_generated_cli_goal_command_sets_prints_and_clears_by_flags(
-    shell: Shell,
-) -> None:
+def test_generated_cli_goal_flags_set_print_and_clear(shell: Shell) -> None:
     """The flags `--set` and `--clear` select tools of one command."""
     assert shell("molecule", "goal", "--set", "ship", "it").returncode == 0
     assert "ship it" in shell("molecule", "goal").stdout

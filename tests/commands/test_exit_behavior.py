@@ -143,9 +143,7 @@ def test_read_only_folder_is_reported_as_an_error(project: Any, folder: str) -> 
     assert not list(project.root.rglob("*.tmp"))
 
 
-def test_second_concurrent_generate_is_rejected_while_check_is_allowed(
-    project: Any,
-) -> None:
+def test_concurrent_generate_is_rejected_while_check_is_allowed(project: Any) -> None:
     from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
     with (
@@ -160,9 +158,7 @@ def test_second_concurrent_generate_is_rejected_while_check_is_allowed(
     assert project.toolcast("generate").returncode == 0
 
 
-def test_project_option_with_a_folder_inside_a_project_suggests_its_root(
-    tmp_path: Path,
-) -> None:
+def test_project_option_with_a_subfolder_suggests_the_project(tmp_path: Path) -> None:
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: []\n")
     (tmp_path / "specs").mkdir()
     subfolder = toolcast(tmp_path, "check", "--project", "specs")

@@ -33,9 +33,7 @@ def test_check_fail_on_option_overrides_toolcast_yaml_fail_on(
     assert project.toolcast("check", *options).returncode == code
 
 
-def test_check_in_a_new_project_fails_on_a_previous_tool_name_in_its_code(
-    tmp_path: Path,
-) -> None:
+def test_check_in_a_new_project_fails_on_a_previous_tool_name(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
     run(tmp_path, "toolcast", "generate")
     run(tmp_path, "toolcast", "check")

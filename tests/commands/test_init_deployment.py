@@ -46,9 +46,7 @@ def test_init_deployment_writes_files_with_the_toolsets_name(tmp_path: Path) -> 
     assert '"generated.shop_tools.mcp_server"' in dockerfile
 
 
-def test_init_deployment_writes_the_toolsets_environment_variables(
-    tmp_path: Path,
-) -> None:
+def test_init_deployment_writes_the_toolsets_variables(tmp_path: Path) -> None:
     workspace = (
         "version: 1\ntoolsets: [specs]\nsources: [src]\noutput: src/acme/generated\n"
     )

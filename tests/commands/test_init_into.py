@@ -102,9 +102,7 @@ def test_init_into_handlers_option_sets_the_handler_package(tmp_path: Path) -> N
     run(tmp_path, "toolcast", "generate")
 
 
-def test_init_minimal_writes_only_toolcast_yaml_and_toolset_yaml(
-    tmp_path: Path,
-) -> None:
+def test_init_minimal_writes_toolcast_yaml_and_toolset_yaml(tmp_path: Path) -> None:
     output = run(tmp_path, "toolcast", "init", "--minimal", "--name", "tiny").stdout
     assert list_files(tmp_path) == {"toolcast.yaml", "specs/tiny/toolset.yaml"}
     assert "1. toolcast new NAME\n" in output and "pyproject" not in output

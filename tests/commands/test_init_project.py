@@ -71,9 +71,7 @@ def test_find_install_source_returns_a_locally_installed_wheels_folder(
     assert (found and Path(found)) == (tmp_path if is_named else None)
 
 
-def test_check_in_a_new_project_reports_only_the_note_on_the_unbuilt_wheel(
-    project: Path,
-) -> None:
+def test_check_in_a_new_project_reports_only_the_unbuilt_wheel(project: Path) -> None:
     done = run(project, "toolcast", "check", "--format", "json")
     rules = [finding["rule"] for finding in json.loads(done.stdout)["findings"]]
     # Only `check --preflight` builds the wheel.
@@ -84,13 +82,11 @@ def test_project_code_created_by_init_is_formatted_by_black(project: Path) -> No
     run(project, "black", "--check", "--quiet", ".")
 
 
-def test_project_code_created_by_init_passes_ruff_with_default_rules(
-    project: Path,
-) -> None:
+def test_project_code_created_by_init_passes_ruffs_defaults(project: Path) -> None:
     run(project, "ruff", "check", "--isolated", "--no-cache", ".")
 
 
-def test_project_created_by_init_has_at_most_14_generated_files_with_700_lines(
+def test_new_project_has_at_most_14_generated_files_with_700_lines(
     project: Path,
 ) -> None:
     files = read_outputs(project)
@@ -98,9 +94,7 @@ def test_project_created_by_init_has_at_most_14_generated_files_with_700_lines(
     assert sum(text.count(b"\n") for text in files.values()) <= 700
 
 
-def test_second_tool_adds_two_generated_files_and_changes_only_cli_and_prompts(
-    tmp_path: Path,
-) -> None:
+def test_second_tool_adds_two_files_and_changes_cli_and_prompts(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "text_tools")
     run(tmp_path, "toolcast", "generate")
     before = read_outputs(tmp_path)
@@ -123,9 +117,7 @@ def read_outputs(project: Path) -> dict[str, bytes]:
     }
 
 
-def test_new_project_mcp_server_lists_and_runs_the_projects_tool_over_stdio(
-    project: Path,
-) -> None:
+def test_new_project_mcp_server_lists_and_runs_its_tool(project: Path) -> None:
     with stdio_server(project, "generated.text_tools") as server:
         [tool] = server.request("tools/list")["result"]["tools"]
         result = server.call("count_words", {"text": "a bc"})["result"]
@@ -151,9 +143,7 @@ def test_new_project_spec_example_tests_fail_for_a_wrong_handler(
     assert "2 failed" in done.stdout and "skipped" not in done.stdout
 
 
-def test_init_workflow_runs_the_makefile_targets_check_diff_test_and_types(
-    project: Path,
-) -> None:
+def test_init_workflow_runs_makefile_targets_in_order(project: Path) -> None:
     text = (project / ".github/workflows/toolcast.yml").read_text()
     steps = yaml.safe_load(text)["jobs"]["check"]["steps"]
     commands = "\n".join(step["run"] for step in steps if "run" in step)
@@ -190,9 +180,7 @@ def test_gitattributes_hide_generated_files_that_models_do_not_read_in_diffs(
         assert attributes[f"{path}: eol"] == "lf"
 
 
-def test_init_yaml_language_server_comments_refer_to_existing_schemas(
-    project: Path,
-) -> None:
+def test_init_yaml_schema_comments_refer_to_existing_schemas(project: Path) -> None:
     files = [project / "toolcast.yaml", *project.glob("specs/*/*.yaml")]
     assert len(files) == 3
     for file in files:
@@ -205,9 +193,7 @@ def test_init_yaml_language_server_comments_refer_to_existing_schemas(
         assert schema["$defs"][kind]["$id"] == expected
 
 
-def test_init_with_files_existing_at_the_same_path_fails_and_changes_nothing(
-    tmp_path: Path,
-) -> None:
+def test_init_with_files_at_the_same_path_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("mine\n")
     (tmp_path / "specs").write_text("a file where a folder is needed\n")
     done = run(tmp_path, "toolcast", "init", "--name", "demo", expect=2)

@@ -72,7 +72,7 @@ def test_toolcast_new_with_an_invalid_tool_name_exits_with_2_and_writes_nothing(
     assert read_files(project) == before
 
 
-def test_toolcast_new_accepts_keywords_numbers_and_128_characters_as_tool_name(
+def test_toolcast_new_accepts_keywords_and_128_characters_as_name(
     project: Path,
 ) -> None:
     for name in ("no", "1.5", "x.y", "class", "test_it", "a" * 128):
@@ -89,9 +89,7 @@ def test_toolcast_new_does_not_overwrite_an_existing_handler(project: Path) -> N
     assert read_files(project) == before
 
 
-def test_toolcast_new_requires_toolset_and_section_options_if_ambiguous(
-    project: Path,
-) -> None:
+def test_toolcast_new_requires_ambiguous_toolset_and_section(project: Path) -> None:
     shutil.copytree(project / "specs/demo", project / "specs/other")
     toolset = project / "specs/other/toolset.yaml"
     text = toolset.read_text().replace("name: demo", "name: other")
@@ -110,9 +108,7 @@ def test_toolcast_new_requires_toolset_and_section_options_if_ambiguous(
         assert error in done.stderr
 
 
-def test_toolcast_new_draft_omits_handler_cli_and_section_if_unused(
-    project: Path,
-) -> None:
+def test_new_draft_omits_handler_cli_and_section_if_unused(project: Path) -> None:
     shutil.rmtree(project / "specs/demo")
     (project / "specs/demo").mkdir()
     toolset = "name: demo\ntitle: Demo\ntargets:\n  registry: {}\n"
@@ -146,9 +142,7 @@ def test_toolcast_new_creates_a_missing_handlers_package(project: Path) -> None:
     assert done.stdout == "this tool is not implemented yet\n"
 
 
-def test_toolcast_new_writes_nothing_if_another_spec_has_an_error(
-    project: Path,
-) -> None:
+def test_new_writes_nothing_if_another_spec_has_an_error(project: Path) -> None:
     spec = project / "specs/demo/count_words.yaml"
     spec.write_text(spec.read_text().replace("title:", "titel:"))
     done = run(project, "toolcast", "new", "x", expect=1)

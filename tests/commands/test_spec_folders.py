@@ -27,9 +27,7 @@ def project(make_project: Make) -> Any:
     return project_
 
 
-def test_tool_spec_in_a_toolset_subfolder_is_read_with_equal_outputs(
-    project: Any,
-) -> None:
+def test_tool_spec_in_a_subfolder_is_read_with_equal_outputs(project: Any) -> None:
     before = read_outputs(project.root)
     (project.root / "specs/toy/group/deeper").mkdir(parents=True)
     os.rename(
@@ -46,9 +44,7 @@ def test_tool_spec_in_a_toolset_subfolder_is_read_with_equal_outputs(
     assert project.toolcast("check").returncode == 0
 
 
-def test_check_reports_a_tool_name_that_specs_in_two_subfolders_define(
-    project: Any,
-) -> None:
+def test_check_reports_a_tool_that_specs_in_two_folders_define(project: Any) -> None:
     for folder in ("one", "one/two"):
         project.write(f"specs/toy/{folder}/second.yaml", f"name: second\n{SPEC}")
     output = project.toolcast("check").stderr
@@ -86,9 +82,7 @@ def test_generate_fails_and_writes_nothing_if_a_spec_subfolder_is_not_read(
     assert read_outputs(project.root) == before
 
 
-def test_check_reports_1000_specs_in_a_hidden_subfolder_as_one_finding(
-    project: Any,
-) -> None:
+def test_check_reports_1000_specs_in_a_hidden_folder_together(project: Any) -> None:
     for number in range(1000):
         project.write(f"specs/toy/.group/tool_{number}.yaml", "name: x\n")
     output = project.toolcast("check").stderr
@@ -139,9 +133,7 @@ def test_check_ignores_files_other_than_specs_in_a_toolset_folder(project: Any) 
     assert project.toolcast("check").returncode == 0
 
 
-def test_check_reports_a_spec_subfolder_that_is_a_symlink(
-    project: Any, tmp_path: Path
-) -> None:
+def test_check_reports_a_symlink_to_a_spec_folder(project: Any, tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (project.root / "specs/toy/shared").symlink_to(tmp_path / "shared")
     done = project.toolcast("check")
@@ -152,9 +144,7 @@ def test_check_reports_a_spec_subfolder_that_is_a_symlink(
     )
 
 
-def test_check_reports_a_nested_toolset_until_toolcast_yaml_lists_it(
-    project: Any,
-) -> None:
+def test_check_reports_a_nested_toolset_until_it_is_listed(project: Any) -> None:
     project.write("specs/toy/inner/toolset.yaml", "name: inner\ntitle: Inner\n")
     assert (
         "the toolset specs/toy/inner is not listed" in project.toolcast("check").stderr
@@ -163,9 +153,7 @@ def test_check_reports_a_nested_toolset_until_toolcast_yaml_lists_it(
     assert "spec/unread-sub-folder" not in project.toolcast("check").stderr
 
 
-def test_check_warns_about_a_toolset_that_toolcast_yaml_does_not_list(
-    project: Any,
-) -> None:
+def test_check_warns_about_a_toolset_that_is_not_listed(project: Any) -> None:
     project.write("specs/other/toolset.yaml", "name: other\ntitle: Other\n")
     output = project.toolcast("check").stderr
     assert "specs/other/toolset.yaml: warning: spec/unlisted-toolset" in output
@@ -180,9 +168,7 @@ def test_second_generate_detects_a_spec_in_a_new_subfolder(project: Any) -> None
 
 
 @pytest.mark.parametrize("name", ["toolset.yml", "TOOLSET.YAML"])
-def test_check_suggests_to_rename_a_misnamed_file_to_toolset_yaml(
-    project: Any, name: str
-) -> None:
+def test_check_suggests_the_name_toolset_yaml(project: Any, name: str) -> None:
     toolset = project.root / "specs/toy/toolset.yaml"
     toolset.rename(toolset.with_name(name))
     errors = project.toolcast("check").stderr
@@ -190,9 +176,7 @@ def test_check_suggests_to_rename_a_misnamed_file_to_toolset_yaml(
 
 
 @pytest.mark.parametrize("name", ["toolcast.yml", "Toolcast.yaml"])
-def test_check_suggests_to_rename_a_misnamed_file_to_toolcast_yaml(
-    project: Any, name: str
-) -> None:
+def test_check_suggests_the_name_toolcast_yaml(project: Any, name: str) -> None:
     os.rename(project.root / "toolcast.yaml", project.root / name)
     done = project.toolcast("check")
     assert done.returncode == 2

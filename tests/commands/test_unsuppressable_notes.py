@@ -25,7 +25,7 @@ def project(make_project: Callable[..., Project]) -> Project:
     return project_
 
 
-def test_check_hides_notes_that_cannot_be_suppressed_and_prints_their_count(
+def test_check_hides_unsuppressable_notes_and_prints_their_count(
     project: Project,
 ) -> None:
     done = project.toolcast("check")
@@ -34,7 +34,7 @@ def test_check_hides_notes_that_cannot_be_suppressed_and_prints_their_count(
     assert (done.returncode, done.stderr) == (0, line)
 
 
-def test_check_all_and_fail_on_note_print_notes_that_cannot_be_suppressed(
+def test_check_all_and_fail_on_note_print_unsuppressable_notes(
     project: Project,
 ) -> None:
     message = (
@@ -58,9 +58,7 @@ def test_check_prints_suppressible_notes_and_counts_hidden_unsuppressable_notes(
     assert "1 note that cannot be suppressed is hidden" in output
 
 
-def test_check_does_not_count_the_note_on_an_unbuilt_wheel_as_hidden(
-    project: Project,
-) -> None:
+def test_check_does_not_count_the_unbuilt_wheel_as_hidden(project: Project) -> None:
     """A new project has this note until `--preflight` builds the wheel."""
     project.edit("specs/toy/toolset.yaml", TOOLSET.split("\n")[1], "")
     backend = '[build-system]\nbuild-backend = "hatchling.build"\n'

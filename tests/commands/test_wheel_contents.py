@@ -124,9 +124,7 @@ def test_check_preflight_builds_the_wheel_with_any_build_backend(
         assert f"help: {help_}" in text
 
 
-def test_check_without_preflight_notes_that_the_wheels_contents_are_unknown(
-    project: Project,
-) -> None:
+def test_check_without_preflight_notes_an_unknown_wheel(project: Project) -> None:
     text = run_check(project, HATCHLING)
     assert "note: output/unknown-wheel" in text
     assert "run `toolcast check --preflight`" in text

@@ -71,9 +71,7 @@ def test_rest_routes_and_mcp_in_a_fastapi_application_share_a_database_pool_clos
 
 
 @pytest.mark.slow
-def test_fastapi_application_exits_with_the_toolset_lifespan_error(
-    clinic: Clinic,
-) -> None:
+def test_fastapi_application_exits_with_the_lifespan_error(clinic: Clinic) -> None:
     broken = replace(clinic, url="sqlite:////nowhere/at/all")
     process = broken.start("uvicorn", "clinic_app:app", "--port", "0")
     _, log = process.communicate(timeout=60)

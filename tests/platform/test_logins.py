@@ -99,9 +99,7 @@ def test_langchain_and_openai_lists_contain_only_tools_that_the_callers_scopes_a
     assert user == again == {"user": "ben", "name": "Ben", "ward": None}
 
 
-def test_generated_cli_command_runs_as_the_user_set_by_calling_as(
-    practice: Registry,
-) -> None:
+def test_generated_cli_runs_as_the_user_set_by_calling_as(practice: Registry) -> None:
     main = import_module("clinic_tools.practice.cli").main
     results = []
     for caller in (MIA, Caller()):

@@ -36,7 +36,7 @@ def test_mcp_stdio_server_stops_its_call_and_closes_the_database_pool_after_a_si
     assert clinic.events == STOPPED_CALL
 
 
-def test_mcp_http_server_closes_each_worker_database_pool_after_a_signal(
+def test_mcp_http_server_closes_each_workers_pool_after_a_signal(
     clinic: Clinic,
 ) -> None:
     with run_server(

@@ -124,9 +124,7 @@ OTHERS = {
 }
 
 
-def test_rename_handler_edits_imports_and_uses_in_other_modules(
-    make_code: MakeProject,
-) -> None:
+def test_rename_handler_edits_other_modules(make_code: MakeProject) -> None:
     project = make_code(PLAIN, **OTHERS)
     specs = read_files(project.root)
     run_command(project, "rename", "old_tool", "new_tool", "--handler")
@@ -142,7 +140,7 @@ def test_rename_handler_edits_imports_and_uses_in_other_modules(
     assert read_files(project.root) == specs
 
 
-def test_rename_handler_lists_object_attributes_and_does_not_edit_them(
+def test_rename_handler_lists_and_keeps_object_attributes(
     make_code: MakeProject,
 ) -> None:
     code = "def f(box):\n    return box.old_tool()\n"

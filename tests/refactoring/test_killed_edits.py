@@ -84,9 +84,7 @@ def test_interrupted_rename_remove_or_import_is_completed_by_a_second_run(
     assert steps >= 1 if kind == "remove" else steps >= 3
 
 
-def test_interrupted_rename_is_not_completed_if_the_new_spec_was_edited(
-    notes: Project,
-) -> None:
+def test_interrupted_rename_does_not_replace_an_edited_spec(notes: Project) -> None:
     """The second run reports that the tool exists already."""
     arguments = ["rename", "find_note", "look_up"]
     run_and_interrupt(notes, arguments, after=1)

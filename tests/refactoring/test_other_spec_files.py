@@ -46,9 +46,7 @@ def shop(notes: Project) -> Project:
     return notes
 
 
-def test_rename_edits_shared_definitions_resources_and_mcp_prompts(
-    shop: Project,
-) -> None:
+def test_rename_edits_definitions_resources_and_mcp_prompts(shop: Project) -> None:
     output = run_command(shop, "rename", "find_note", "search_notes", "--handler")
     after = read_files(shop.root)
     money = MONEY.replace("What find_note", "What search_notes")
@@ -65,9 +63,7 @@ def test_rename_edits_shared_definitions_resources_and_mcp_prompts(
     assert "specs/toy/pages/page.md:2:12: See /notes/find_note." in output
 
 
-def test_rename_does_not_edit_an_mcp_prompt_placeholder_with_the_tool_name(
-    shop: Project,
-) -> None:
+def test_rename_does_not_edit_an_mcp_prompt_placeholder(shop: Project) -> None:
     text = PROMPT.replace("topic", "find_note")
     shop.write("specs/toy/mcp_prompts/tidy.yaml", text)
     run_command(shop, "rename", "find_note", "search_notes")

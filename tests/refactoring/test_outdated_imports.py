@@ -29,9 +29,7 @@ def take(arguments: FindNoteArguments) -> None:
 """
 
 
-def test_check_reports_handler_imports_whose_modules_are_no_longer_generated(
-    notes: Project,
-) -> None:
+def test_check_reports_imports_of_modules_no_longer_generated(notes: Project) -> None:
     """Specs and outputs are valid; only the handler's imports are outdated."""
     handlers = (notes.root / "handlers/toy.py").read_text("utf-8")
     notes.write("handlers/toy.py", f"from .more import typed\n{handlers}")

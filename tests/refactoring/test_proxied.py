@@ -47,9 +47,7 @@ def load_servers(project: Project) -> Any:
     return yaml.safe_load(text).get("mcp_servers")
 
 
-def test_proxied_tool_rename_records_the_tool_name_on_the_mcp_server(
-    files: Project,
-) -> None:
+def test_proxied_tool_rename_records_the_servers_tool_name(files: Project) -> None:
     before = read_files(files.root)
     run_command(files, "rename", "read", "look")
     assert load_servers(files)["disk"]["tools"] == {"read": "look"}
@@ -63,9 +61,7 @@ def test_proxied_tool_rename_records_the_tool_name_on_the_mcp_server(
     assert after["specs/toy/toolset.yaml"] == before["specs/toy/toolset.yaml"]
 
 
-def test_proxied_tool_rename_records_its_server_tool_name_without_prefix(
-    files: Project,
-) -> None:
+def test_proxied_tool_rename_records_the_name_without_prefix(files: Project) -> None:
     files.edit("specs/toy/toolset.yaml", "  disk:\n", "  disk:\n    prefix: wr\n")
     run_command(files, "rename", "write", "wrote")
     assert load_servers(files)["disk"]["tools"] == {"ite": "wrote"}

@@ -18,9 +18,7 @@ def repo(notes: Project) -> Project:
     return notes
 
 
-def test_remove_command_removes_a_deprecated_tool_and_reserves_its_names(
-    repo: Project,
-) -> None:
+def test_remove_reserves_the_names_of_a_deprecated_tool(repo: Project) -> None:
     spec = "specs/toy/store_note.yaml"
     repo.edit(spec, "replacement:", 'removal: "2020-02-02", replacement:')
     repo.edit(spec, "section:", "renamed_from: [put_note]\nsection:")
@@ -125,9 +123,7 @@ def test_remove_command_rejects_a_tool_that_other_specs_mention(repo: Project) -
     assert "`handlers.toy:find_note` is no longer the handler of a tool" in output
 
 
-def test_remove_command_requires_force_for_a_spec_that_git_cannot_restore(
-    repo: Project,
-) -> None:
+def test_remove_requires_force_for_a_spec_that_git_lacks(repo: Project) -> None:
     repo.edit("specs/toy/store_note.yaml", "Stores a note.", "Stores one note.")
     output = run_rejected(repo, 1, "remove", "store_note", "--without-notice")
     assert "git cannot restore specs/toy/store_note.yaml" in output
@@ -135,9 +131,7 @@ def test_remove_command_requires_force_for_a_spec_that_git_cannot_restore(
     run_command(repo, "remove", "store_note", "--without-notice", "--force")
 
 
-def test_removed_tool_name_is_reserved_in_the_generated_registry(
-    repo: Project,
-) -> None:
+def test_removed_tool_name_is_reserved_in_the_generated_registry(repo: Project) -> None:
     with (repo.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("mcp_servers: {far: {command: far, allow: [other_tool]}}\n")
     run_command(repo, "remove", "store_note", "--without-notice")

@@ -32,9 +32,7 @@ def diff_files(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
     return rows
 
 
-def test_rename_edits_references_and_texts_and_lists_comments_and_code(
-    notes: Project,
-) -> None:
+def test_rename_edits_references_and_lists_comments_and_code(notes: Project) -> None:
     before = read_files(notes.root)
     output = run_command(notes, "rename", "find_note", "search")
     after = read_files(notes.root)
@@ -164,7 +162,7 @@ def test_rename_accepts_a_tool_name_qualified_by_its_toolset(notes: Project) -> 
     assert "no toolset `others`" in output
 
 
-def test_tool_rename_requires_the_toolset_option_if_the_name_is_in_two_toolsets(
+def test_rename_of_a_name_in_two_toolsets_requires_toolset_option(
     notes: Project,
 ) -> None:
     other = notes.root / "specs/other"
@@ -177,9 +175,7 @@ def test_tool_rename_requires_the_toolset_option_if_the_name_is_in_two_toolsets(
     assert "ping's" in (other / "toolset.yaml").read_text()
 
 
-def test_rename_lists_mentions_that_could_mean_a_tool_in_another_toolset(
-    notes: Project,
-) -> None:
+def test_rename_lists_mentions_that_could_mean_another_tool(notes: Project) -> None:
     for name in ("second", "third"):
         instructions = "instructions: Call find_note.\n" if name == "third" else ""
         begin = f"name: {name}\ntitle: More\nhandlers: handlers\n"
@@ -221,9 +217,7 @@ def test_tool_rename_does_not_edit_a_common_word_equal_to_the_tool_name(
     run_command(project, "generate")
 
 
-def test_rename_lists_a_tool_name_inside_a_path_and_does_not_edit_it(
-    notes: Project,
-) -> None:
+def test_rename_lists_and_keeps_a_tool_name_inside_a_path(notes: Project) -> None:
     """The handler's function may be missing."""
     notes.edit("specs/toy/find_note.yaml", "Finds notes.", "Finds docs/find_note.md.")
     notes.edit("specs/toy/find_note.yaml", "toy:find_note", "toy:find_note_gone")
@@ -240,9 +234,7 @@ def test_rename_edits_the_clients_override_file(notes: Project) -> None:
     assert override == '{"desk": {"allow": ["search"]}}\n'
 
 
-def test_rename_edits_the_tool_in_toolcast_accept_yaml_accepted_changes(
-    notes: Project,
-) -> None:
+def test_rename_edits_the_tool_in_toolcast_accept_yaml(notes: Project) -> None:
     entry = "  - {{rule: tool/removed, {}, reason: So be it.}}\n"
     targets = ("tool: find_note", "tool: find_note, toolset: toy")
     other = entry.format("tool: find_note, toolset: other")
@@ -294,9 +286,7 @@ old\r
 <!-- /toolcast -->"""
 
 
-def test_rename_edits_and_remove_lists_toolcast_markers_in_markdown_documents(
-    notes: Project,
-) -> None:
+def test_rename_edits_and_remove_lists_markers_in_documents(notes: Project) -> None:
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("documents: [docs/tools.md]\n")
     document = notes.root / "docs/tools.md"
@@ -312,9 +302,7 @@ def test_rename_edits_and_remove_lists_toolcast_markers_in_markdown_documents(
     assert "  docs/tools.md:9:1: <!-- toolcast: parameters toy search -->" in output
 
 
-def test_rename_lists_handler_imports_from_the_generated_tool_module(
-    notes: Project,
-) -> None:
+def test_rename_lists_imports_of_the_generated_tool_module(notes: Project) -> None:
     """Generated modules of types are named after their tool."""
     code = (
         "from generated.toy.tools.find_note import FindNoteArguments\n"
@@ -395,9 +383,7 @@ def test_rename_that_would_edit_a_read_only_file_is_rejected(notes: Project) -> 
     assert "specs/toy/toolset.yaml is read-only" in output
 
 
-def test_rename_to_a_common_word_puts_the_new_name_in_backticks_in_prose(
-    notes: Project,
-) -> None:
+def test_rename_to_a_common_word_puts_it_in_backticks(notes: Project) -> None:
     notes.write(
         "specs/toy/more.yaml",
         """\

@@ -15,7 +15,7 @@ def add_to_git(notes: Project) -> dict[str, bytes]:
     return read_files(notes.root)
 
 
-def test_reverted_tool_rename_restores_all_files_if_git_lacks_the_new_name(
+def test_reverted_rename_restores_all_files_if_git_lacks_the_name(
     notes: Project,
 ) -> None:
     before = add_to_git(notes)
@@ -41,9 +41,7 @@ def test_reverted_tool_rename_preserves_names_recorded_before(notes: Project) ->
     assert read_files(notes.root) == before
 
 
-def test_reverted_tool_rename_preserves_a_previous_name_that_git_has(
-    notes: Project,
-) -> None:
+def test_reverted_rename_preserves_a_previous_name_in_git(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [look_up]")
     before = add_to_git(notes)
     run_command(notes, "rename", "find_note", "look_up")

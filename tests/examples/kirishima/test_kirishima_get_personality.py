@@ -53,9 +53,7 @@ def test_get_personality_returns_version_time_style_sections_and_instructions(
 
 
 @pytest.mark.usefixtures("guide")
-def test_get_personality_merges_every_matching_guide_style_into_a_section(
-    call: Call,
-) -> None:
+def test_get_personality_merges_all_matching_styles_into_a_section(call: Call) -> None:
     result = call("get_personality")
     assert result["style_sections"] == {
         style: f"{section}\nWhen something does not work: say so"

@@ -65,7 +65,7 @@ def test_github_issue_creates_views_comments_on_and_closes_an_issue(
     assert call("github_issue", action="list")["issues"] == []
 
 
-def test_github_issue_sends_no_fields_for_omitted_arguments(
+def test_github_issue_omits_fields_of_omitted_arguments(
     call: Call, server: Any
 ) -> None:
     call("github_issue", action="create", title="Short")

@@ -118,9 +118,7 @@ def test_memory_search_treats_full_text_operators_in_keywords_as_plain_text(
         assert second_result["total"] == 1
 
 
-def test_memory_full_text_index_follows_memory_updates_and_deletions(
-    call: Call,
-) -> None:
+def test_memory_full_text_index_follows_updates_and_deletions(call: Call) -> None:
     first = create(call, "lives in Utrecht", keywords=["home"])
     call("memory", action="update", memory_id=first, memory="lives in Groningen")
     assert call("memory", action="search", keywords=["utrecht"])["total"] == 0
@@ -181,7 +179,7 @@ def test_memory_filter_dates_are_in_the_configured_time_zone(
     "text",
     ["yesterday", "2026-02-30", "2026-3-1", "1772000000", "", "2026-03-01T25:00"],
 )
-def test_memory_list_rejects_a_created_before_that_is_not_iso_8601(
+def test_memory_list_rejects_a_non_iso_8601_created_before(
     call: Call, text: str
 ) -> None:
     with pytest.raises(ToolError, match="`created_before` must be an ISO 8601"):
@@ -196,9 +194,7 @@ def test_unknown_kirishima_timezone_raises_tool_error_in_memory_list(
         call("memory", action="list", created_after="2026-03-02")
 
 
-def test_memory_create_and_update_reject_text_that_another_memory_has(
-    call: Call,
-) -> None:
+def test_memory_create_and_update_reject_text_of_another_memory(call: Call) -> None:
     first = create(call, "likes tea")
     second = create(call, "likes coffee")
     with pytest.raises(ToolError, match=f"Memory {first} already has this text"):
@@ -282,9 +278,7 @@ def test_memory_database_with_a_newer_schema_version_raises_runtime_error(
     assert get_database_path().is_relative_to(tmp_path)
 
 
-def test_first_memory_call_waits_until_a_locked_database_is_released(
-    call: Call,
-) -> None:
+def test_first_memory_call_waits_until_a_database_lock_is_released(call: Call) -> None:
     get_database_path().parent.mkdir()
     other = sqlite3.connect(get_database_path(), check_same_thread=False)
     other.execute("BEGIN EXCLUSIVE")

@@ -81,9 +81,7 @@ def test_stickynotes_list_is_sorted_by_due_time(call: Call) -> None:
 
 
 @pytest.mark.usefixtures("amsterdam")
-def test_sticky_note_times_without_offset_are_in_the_configured_time_zone(
-    call: Call,
-) -> None:
+def test_sticky_note_times_without_offset_are_in_the_set_time_zone(call: Call) -> None:
     assert create(call, "2026-01-20T09:00")["date"] == "2026-01-20T09:00:00+01:00"
     assert create(call, "2026-07-20")["date"] == "2026-07-20T00:00:00+02:00"
     assert create(call, "2026-07-20T09:00Z")["date"] == "2026-07-20T09:00:00+00:00"
@@ -189,9 +187,7 @@ def test_repeating_sticky_note_with_a_count_ends_after_the_last_occurrence(
     assert resolve(call, single)["status"] == "resolved"
 
 
-def test_due_sticky_note_snooze_duration_starts_now(
-    call: Call, clock: TimePatch
-) -> None:
+def test_snooze_of_a_due_sticky_note_starts_now(call: Call, clock: TimePatch) -> None:
     note = create(call, "2026-01-15T09:00")
     snoozed = snooze(call, note, "PT1H")
     assert snoozed["snoozed_until"] == "2026-01-15T13:00:00+00:00"
@@ -203,9 +199,7 @@ def test_due_sticky_note_snooze_duration_starts_now(
     assert list_notes(call) == [(note["id"], "due")]
 
 
-def test_upcoming_sticky_note_snooze_duration_starts_at_its_due_time(
-    call: Call,
-) -> None:
+def test_snooze_of_an_upcoming_sticky_note_starts_at_its_due_time(call: Call) -> None:
     note = create(call, "2026-01-20T09:00+01:00")
     snoozed = snooze(call, note, "P1D")
     assert snoozed["snoozed_until"] == "2026-01-21T09:00:00+01:00"
@@ -225,7 +219,7 @@ INVALID_PERIODICITIES += ["R/2026-01-01T00:00Z/P1D", "R/P1D\n", "r/P1D", "R٣/P1
 
 
 @pytest.mark.parametrize("periodicity", INVALID_PERIODICITIES)
-def test_stickynotes_create_rejects_an_invalid_periodicity(
+def test_stickynotes_reject_an_invalid_periodicity(
     call: Call, periodicity: str
 ) -> None:
     with pytest.raises(ToolError, match="`periodicity`"):
@@ -245,9 +239,7 @@ def test_stickynotes_rejects_an_invalid_snooze_duration_and_the_note_stays_due(
     assert list_notes(call) == [(note["id"], "due")]
 
 
-def test_stickynotes_resolve_with_unknown_or_invalid_id_raises_tool_error(
-    call: Call,
-) -> None:
+def test_stickynotes_resolve_rejects_an_unknown_or_invalid_id(call: Call) -> None:
     with pytest.raises(ToolError, match="no note with the id 7"):
         call("stickynotes", action="resolve", id="7")
     with pytest.raises(ToolError, match="`id` must be an identifier"):

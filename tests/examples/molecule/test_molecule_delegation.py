@@ -27,9 +27,7 @@ def test_delegate_task_returns_the_peer_workspace_answer(call: Call) -> None:
     assert (result["state"], result["answer"]) == ("completed", "20")
 
 
-def test_delegate_task_raises_tool_error_with_the_reason_why_the_peer_failed(
-    call: Call,
-) -> None:
+def test_delegate_task_raises_tool_error_with_the_peers_reason(call: Call) -> None:
     message = r"did not complete the task: .*division by zero"
     with pytest.raises(ToolError, match=message):
         delegate(call, "calculate: 1 / 0")
@@ -37,7 +35,7 @@ def test_delegate_task_raises_tool_error_with_the_reason_why_the_peer_failed(
         delegate(call, "make coffee")
 
 
-def test_delegate_task_async_returns_working_and_check_task_status_then_completed(
+def test_delegate_task_async_returns_working_and_its_status_completed(
     call: Call,
 ) -> None:
     arguments = {"workspace_id": "ws-writing", "task": "count words: a b c"}
@@ -49,9 +47,7 @@ def test_delegate_task_async_returns_working_and_check_task_status_then_complete
     assert (task["state"], task["answer"]) == ("completed", "3 words")
 
 
-def test_check_task_status_finds_a_task_only_for_the_workspace_that_delegated_it(
-    call: Call,
-) -> None:
+def test_check_task_status_finds_only_the_workspaces_own_tasks(call: Call) -> None:
     task = delegate(call, "echo: secret")
     query = {"workspace_id": "ws-research", "task_id": task["task_id"]}
     assert call("check_task_status", **query)["answer"] == "secret"
@@ -68,7 +64,7 @@ def test_delegated_task_is_sent_from_the_source_workspace(call: Call) -> None:
     assert turns[-2:] == [("received", "echo: from writing"), ("sent", "from writing")]
 
 
-def test_task_delegated_to_a_workspace_without_worker_is_delivered_to_its_inbox(
+def test_task_for_a_workspace_without_worker_is_delivered_to_its_inbox(
     call: Call,
 ) -> None:
     question = "Which of the offers shall I edit?"

@@ -48,9 +48,7 @@ def test_commit_memory_scope_determines_which_workspaces_recall_the_fact(
     assert list_readers(call, monkeypatch) == readers
 
 
-def test_commit_memory_defaults_to_scope_local_and_recall_searches_all_scopes(
-    call: Call,
-) -> None:
+def test_commit_memory_defaults_to_local_and_recall_to_all_scopes(call: Call) -> None:
     assert call("commit_memory", content="mine")["scope"] == "LOCAL"
     call("commit_memory", content="ours", scope="TEAM")
     assert recall(call, scope="") == ["ours", "mine"]
@@ -58,9 +56,7 @@ def test_commit_memory_defaults_to_scope_local_and_recall_searches_all_scopes(
     assert recall(call, scope="GLOBAL") == []
 
 
-def test_recall_memory_ranks_facts_by_relevance_and_matches_inflections(
-    call: Call,
-) -> None:
+def test_recall_memory_ranks_by_relevance_and_matches_inflections(call: Call) -> None:
     call("commit_memory", content="Deployments need the release manager")
     call("commit_memory", content="The release is on Friday")
     call("commit_memory", content="Lunch is at noon")

@@ -107,7 +107,7 @@ def test_invalid_a2a_method_or_params_return_the_json_rpc_error_code(
         (b'{"jsonrpc": "2.0", "method": "tasks/get", "id": {}}', -32600),
     ],
 )
-def test_malformed_json_rpc_body_returns_its_error_code_and_a_null_id(
+def test_malformed_json_rpc_body_returns_error_and_null_id(
     body: bytes, code: int
 ) -> None:
     reply = post(body).json()
@@ -135,9 +135,7 @@ def test_workspace_server_rejects_a_request_without_its_callers_token_with_401()
         ("ws-research", "ws-research"),
     ],
 )
-def test_workspace_server_rejects_callers_that_it_cannot_reach_with_403(
-    caller: str, to: str
-) -> None:
+def test_workspace_server_rejects_unreachable_callers(caller: str, to: str) -> None:
     assert post(b"{}", caller=caller, to=to).status_code == 403
 
 

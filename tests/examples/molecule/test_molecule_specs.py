@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.examples.example_specs import (
-    assert_signature_matches,
-    load_tool_specs,
-)
+from tests.examples.example_specs import assert_signature_matches, load_tool_specs
 from toolcast_runtime import ToolError
 
 SPECS = load_tool_specs("molecule")
@@ -23,9 +20,7 @@ EXAMPLES = [
 
 
 @pytest.mark.parametrize("name", SPECS)
-def test_molecule_parameters_match_the_handler_and_have_descriptions(
-    name: str,
-) -> None:
+def test_molecule_parameters_match_the_handler_and_have_descriptions(name: str) -> None:
     """Objects other than an agent card refuse additional properties."""
     assert_signature_matches(SPECS[name])
     open_objects = {"card"}

@@ -28,9 +28,7 @@ TOOLS_WITH_WORKSPACE_ID = {
 
 
 @pytest.mark.parametrize("tool", [*TOOLS_WITH_SOURCE, *TOOLS_WITH_WORKSPACE_ID])
-def test_tool_call_for_another_organizations_workspace_is_rejected(
-    call: Call, tool: str
-) -> None:
+def test_tool_call_for_a_foreign_workspace_is_rejected(call: Call, tool: str) -> None:
     """Tools reject the workspace of another organization, and unknown workspaces."""
     key = "source_workspace_id" if tool in TOOLS_WITH_SOURCE else "workspace_id"
     arguments: dict[str, Any] = (TOOLS_WITH_SOURCE | TOOLS_WITH_WORKSPACE_ID)[tool]
@@ -41,9 +39,7 @@ def test_tool_call_for_another_organizations_workspace_is_rejected(
         assert str(failure.value) == message
 
 
-def test_source_workspace_id_determines_the_peers_and_workspace_that_tools_return(
-    call: Call,
-) -> None:
+def test_source_workspace_id_sets_the_peers_and_workspace_info(call: Call) -> None:
     def list_peer_ids(**source: str) -> list[str]:
         return [peer["id"] for peer in call("list_peers", **source)["peers"]]
 

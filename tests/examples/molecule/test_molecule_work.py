@@ -56,9 +56,7 @@ def test_task_list_entry_changes_from_open_to_done(call: Call) -> None:
     assert titles(status="done", limit=1) == ["First"]
 
 
-def test_user_decision_on_a_workspace_request_is_delivered_to_the_workspace_inbox(
-    call: Call,
-) -> None:
+def test_user_decision_on_a_request_is_delivered_to_the_inbox(call: Call) -> None:
     low = call("create_request", kind="task", title="Sign", detail="page 3")
     high = call("create_request", kind="task", title="Pay", priority=5)
     approval = call("create_approval", action="Delete", reason="old")
@@ -106,9 +104,7 @@ def test_molecule_plugin_is_installed_once_and_replaced_only_if_its_files_change
     assert sorted(item.name for item in installed.parent.iterdir()) == ["choir"]
 
 
-def test_bundled_molecule_plugin_adds_its_skills_to_the_a2a_agent_card(
-    call: Call,
-) -> None:
+def test_bundled_molecule_plugin_adds_its_skills_to_the_card(call: Call) -> None:
     call("install_plugin", source="review")
     card = call("update_agent_card", card={"name": "D", "skills": [], "x": [1]})
     skill_ids = [skill["id"] for skill in card["skills"]]
