@@ -150,9 +150,6 @@ def test_generated_cli_parses_each_option_by_its_parameters_type(call: Run) -> N
         "from": "x",
         "a-b": "y",
     }
-
-
-def test_generated_cli_does_not_pass_omitted_options_to_the_handler(call: Run) -> None:
     assert call("here") == {"got": {"place": "here"}}
     assert call("here", "--no-flag") == {"got": {"place": "here", "flag": False}}
 

@@ -31,6 +31,7 @@ def _make_definition(
     return result
 
 
+WHAT = {"parameter": "what", "optional": True, "rest": True}
 GIVE = _make_definition(
     "give",
     {
@@ -43,10 +44,7 @@ GIVE = _make_definition(
     "to",
     cli={
         "command": "give",
-        "usage": [
-            {"parameter": "to"},
-            {"parameter": "what", "optional": True, "rest": True},
-        ],
+        "usage": [{"parameter": "to"}, WHAT],
     },
     examples=[
         {"title": "To Ana", "arguments": {"to": "Ana", "count": 2}},
@@ -184,10 +182,7 @@ def test_tool_actions_are_subcommands_with_their_own_options(toys: click.Group) 
         ("give a --later -- b", "Got unexpected extra argument (b)"),
         ("give a --no-such", "(put `--` before arguments that begin with a dash)"),
         ("notes add --id 1", "No such option '--id'."),
-        (
-            'notes add --arguments {"action":"drop"}',
-            "`action` is `add` in this command",
-        ),
+        ('notes add --arguments {"action":"drop"}', "`action` is `add` in this"),
         ("give a --count x", "`count` must be an integer"),
         ("give a --arguments [", "Invalid value for --arguments: not JSON"),
     ],

@@ -104,9 +104,6 @@ def test_generate_uses_the_project_given_by_project_option_or_working_directory(
     assert project.toolcast("generate", "--force").returncode == 0
     named = project.toolcast("generate", f"--project={folder}", cwd=folder.parent)
     assert named.returncode == 0
-    missing = project.toolcast("generate", cwd=folder.parent)
-    assert missing.returncode == 2
-    assert missing.stderr.startswith("error: no toolcast.yaml here or above\n")
 
 
 def test_generate_reports_a_file_size_limit_as_error_and_leaves_no_temporary_files(

@@ -44,15 +44,6 @@ def test_init_in_a_subfolder_writes_the_repository_workflow(repository: Path) ->
     assert (repository / "agent/Makefile").is_file()
 
 
-def test_init_writes_a_separate_workflow_for_each_project_in_a_repository(
-    repository: Path,
-) -> None:
-    run(repository, "toolcast", "init", "one")
-    run(repository, "toolcast", "init", "two")
-    names = {path.name for path in (repository / ".github/workflows").iterdir()}
-    assert names == {"toolcast-one.yml", "toolcast-two.yml"}
-
-
 def test_init_with_an_existing_workflow_writes_nothing(repository: Path) -> None:
     existing = repository / ".github/workflows/toolcast-agent.yml"
     existing.parent.mkdir(parents=True)

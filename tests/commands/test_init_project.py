@@ -126,11 +126,6 @@ def test_new_project_mcp_server_lists_and_runs_its_tool(project: Path) -> None:
     assert result["structuredContent"] == counts
 
 
-def test_new_project_generated_cli_runs_the_projects_tool(project: Path) -> None:
-    done = run(project, "generated.text_tools.cli", "count-words", "a", "bc")
-    assert json.loads(done.stdout)["words"] == 2
-
-
 @pytest.mark.slow
 def test_new_project_spec_example_tests_fail_for_a_wrong_handler(
     project: Path, tmp_path: Path
@@ -203,12 +198,6 @@ def test_init_with_files_at_the_same_path_changes_nothing(tmp_path: Path) -> Non
     assert help_ in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["Makefile", "specs"]
     assert (tmp_path / "Makefile").read_text() == "mine\n"
-
-
-def test_init_succeeds_in_a_folder_with_unrelated_files(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine\n")
-    run(tmp_path, "toolcast", "init", "--name", "demo")
-    assert (tmp_path / "specs/demo/toolset.yaml").is_file()
 
 
 @pytest.mark.parametrize(

@@ -99,10 +99,7 @@ def test_new_toolset_is_added_to_toolcast_yaml_and_generates(project: Path) -> N
         (["ordr", "--kind", "handler"], "did you mean `order`?"),
         (["shop", "--kind", "toolset"], "the toolset `shop` exists already"),
         (["../x", "--kind", "toolset"], "is not a valid toolset name"),
-        (
-            ["x", "--kind", "toolset", "--toolset", "shop"],
-            "pass the name of the new toolset as NAME",
-        ),
+        (["x", "--kind", "toolset", "--toolset", "shop"], "name of the new toolset as"),
         (
             ["order", "--kind", "handler", "--section", "a"],
             "cannot be combined with `--kind handler`",

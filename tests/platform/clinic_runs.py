@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -137,8 +137,3 @@ class Clinic:
             return import_module("clinic.tables")
         finally:
             sys.path.remove(str(self.project))
-
-
-def get_text(result: Mapping[str, Any]) -> str:
-    """Return the text of a raw result's first block."""
-    return str(result["content"][0]["text"])

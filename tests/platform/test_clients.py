@@ -115,11 +115,8 @@ async def run_reception_day(
         whose = registered.structured_content["patient_id"]
         start = f"{MONDAY}T10:30:00+01:00"
         booked = await call("book_visit", patient_id=whose, start=start, minutes=45)
-        assert booked.structured_content == {
-            "visit_id": 2,
-            "start": start,
-            "ends": f"{MONDAY}T11:15:00+01:00",
-        }
+        visit = {"visit_id": 2, "start": start, "ends": f"{MONDAY}T11:15:00+01:00"}
+        assert booked.structured_content == visit
         refused = await call("book_visit", patient_id=whose, start=MONDAY)
         assert refused.is_error and "date-time" in get_text(refused)
         refused = await call("book_visit", patient_id=whose, start=start, db="mine")
@@ -130,25 +127,16 @@ async def run_reception_day(
         amount = {"cents": 5_000, "currency": "EUR"}
         back = await call("refund_visit", visit_id=1, amount=amount)
         cancelled = await call("cancel_visit", visit_id=2, notify=False)
-        assert back.structured_content == {
-            "refunded": amount,
-            "left": {"cents": 3_000, "currency": "EUR"},
-        }
+        left = {"cents": 3_000, "currency": "EUR"}
+        assert back.structured_content == {"refunded": amount, "left": left}
         assert get_text(cancelled) == "Visit 2 is cancelled."
-        assert clinic.approvals == [
-            ("register_patient", "accept"),
-            ("refund_visit", "accept"),
-            ("cancel_visit", "accept"),
-        ]
+        approved = ("register_patient", "refund_visit", "cancel_visit")
+        assert clinic.approvals == [(tool, "accept") for tool in approved]
         found = await call("search_visits", day=MONDAY)
-        statuses = [(v["visit_id"], v["status"]) for v in parse_list(found)]
+        visits = json.loads(get_text(found))
+        statuses = [(visit["visit_id"], visit["status"]) for visit in visits]
         assert statuses == [(1, "booked"), (2, "cancelled")]
         await read_resources_and_prompts(client)
-
-
-def parse_list(result: types.CallToolResult) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(get_text(result))
-    return found
 
 
 async def read_resources_and_prompts(client: Client) -> None:

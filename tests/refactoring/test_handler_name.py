@@ -161,10 +161,7 @@ def test_rename_handler_lists_and_keeps_object_attributes(
             "from .toy import old_tool\nnew_tool = 1\n",
             "handlers/a.py:2: the module already uses the name `new_tool`",
         ),
-        (
-            "old_tool = (\n",
-            "handlers/a.py contains `old_tool`, but is not valid Python",
-        ),
+        ("old_tool = (\n", "handlers/a.py contains `old_tool`, but is not valid"),
     ],
 )
 def test_rename_handler_rejects_an_ambiguous_use_in_another_module(

@@ -20,26 +20,13 @@ mcp_servers:
     command: disk-server
     args: [--root, /srv]
 """
-READ = """\
-summary: Reads a file.
-parameters: {type: object}
-"""
-OTHER = """\
-name: other
-title: Other
-handlers: handlers
-targets: {registry: {}}
-"""
+READ = "summary: Reads a file.\nparameters: {type: object}\n"
 
 
 @pytest.fixture
 def files(make_project: Callable[..., Project]) -> Project:
     tools = {"read": READ, "write": READ.replace("Reads", "Writes")}
-    project = make_project(tools, toolset=TOOLSET)
-    project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/other]")
-    project.write("specs/other/toolset.yaml", OTHER)
-    project.write("specs/other/ping.yaml", "name: ping\n" + READ)
-    return project
+    return make_project(tools, toolset=TOOLSET)
 
 
 def load_servers(project: Project) -> Any:

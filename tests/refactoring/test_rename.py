@@ -104,11 +104,7 @@ def test_successive_tool_renames_record_every_previous_name(notes: Project) -> N
     run_command(notes, "generate")
 
 
-PREVIOUS_NAME = (
-    "specs/toy/store_note.yaml",
-    "handler:",
-    "renamed_from: [old_note]\nhandler:",
-)
+PREVIOUS_NAME = ("section: notes", "section: notes\nrenamed_from: [old_note]")
 
 
 @pytest.mark.parametrize(
@@ -132,7 +128,7 @@ PREVIOUS_NAME = (
 def test_rename_to_an_invalid_used_or_reserved_tool_name_is_rejected(
     notes: Project, new: str, code: int, message: str
 ) -> None:
-    notes.edit(*PREVIOUS_NAME)
+    notes.edit("specs/toy/store_note.yaml", *PREVIOUS_NAME)
     with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write(
             "reserved_names: [{name: kept_back, reason: It was unsafe.}]\n"
@@ -151,7 +147,7 @@ def test_rename_to_an_invalid_used_or_reserved_tool_name_is_rejected(
 def test_rename_suggests_the_current_tool_name_for_an_unknown_or_previous_one(
     notes: Project, old: str, message: str
 ) -> None:
-    notes.edit(*PREVIOUS_NAME)
+    notes.edit("specs/toy/store_note.yaml", *PREVIOUS_NAME)
     assert message in run_rejected(notes, 2, "rename", old, "x")
 
 
@@ -225,16 +221,12 @@ def test_rename_lists_and_keeps_a_tool_name_inside_a_path(notes: Project) -> Non
     assert "specs/toy/search.yaml:4:21: summary: Finds docs/find_note.md." in output
 
 
-def test_rename_edits_the_clients_override_file(notes: Project) -> None:
+def test_rename_edits_toolcast_accept_yaml_and_the_clients_override_file(
+    notes: Project,
+) -> None:
     with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("clients_override: conf/clients.json\n")
-    notes.write("conf/clients.json", '{"desk": {"allow": ["find_note"]}}\n')
-    run_command(notes, "rename", "find_note", "search")
-    override = (notes.root / "conf/clients.json").read_text()
-    assert override == '{"desk": {"allow": ["search"]}}\n'
-
-
-def test_rename_edits_the_tool_in_toolcast_accept_yaml(notes: Project) -> None:
+    override = notes.write("conf/clients.json", '{"desk": {"allow": ["find_note"]}}\n')
     entry = "  - {{rule: tool/removed, {}, reason: So be it.}}\n"
     targets = ("tool: find_note", "tool: find_note, toolset: toy")
     other = entry.format("tool: find_note, toolset: other")
@@ -243,6 +235,7 @@ def test_rename_edits_the_tool_in_toolcast_accept_yaml(notes: Project) -> None:
     run_command(notes, "rename", "find_note", "search")
     renamed = text.replace("tool: find_note", "tool: search", 2)
     assert file.read_text() == renamed
+    assert override.read_text() == '{"desk": {"allow": ["search"]}}\n'
 
 
 def test_rename_and_remove_edit_tool_selection_cases(notes: Project) -> None:

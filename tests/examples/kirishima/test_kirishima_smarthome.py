@@ -46,11 +46,8 @@ class FakeHome:
         return self.answer("error", unknown, "Sorry, I couldn't understand that")
 
     def answer(self, kind: str, data: dict[str, Any], message: str) -> Any:
-        response = {
-            "response_type": kind,
-            "data": data,
-            "speech": build_speech(message),
-        }
+        speech = build_speech(message)
+        response = {"response_type": kind, "data": data, "speech": speech}
         return self.reply(200, {"conversation_id": "01J", "response": response})
 
 
