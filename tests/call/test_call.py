@@ -36,6 +36,7 @@ error: `b` must be an integer
 """
 
 
+@pytest.mark.rows(2)
 @pytest.mark.parametrize(
     ("arguments", "code", "output", "error"),
     [
@@ -56,6 +57,7 @@ def test_toolcast_call_prints_the_tools_result_or_its_error(
         assert (project.root / "draw-1.png").read_bytes() == b"\x89PNG"
 
 
+@pytest.mark.slow
 def test_toolcast_call_names_the_module_that_is_missing(project: Project) -> None:
     done = run_module(project.root, "toolcast", "call", "missing")
     assert done.returncode == 1

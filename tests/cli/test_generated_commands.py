@@ -99,16 +99,6 @@ def test_generated_cli_help_shows_enums_defaults_and_examples(shell: Shell) -> N
     assert [row.split()[0] for row in rows] == order
 
 
-def test_example_molecule_lists_peers_without_platform_server(shell: Shell) -> None:
-    peers = shell("molecule", "peers")
-    assert peers.returncode == 0, peers.stderr
-    assert "ws-research" in [peer["id"] for peer in json.loads(peers.stdout)["peers"]]
-    assert json.loads(shell("molecule", "info").stdout)["id"] == "ws-director"
-    assert shell("molecule", "delegate", "ws-research", "echo: hi").returncode == 1
-    unknown = shell("molecule", "delegate", "--async", "nobody", "hello")
-    assert (unknown.returncode, unknown.stdout) == (1, "")
-
-
 @pytest.mark.parametrize("toolset", ["kirishima", "molecule"])
 def test_prompt_text_on_cli_has_only_lines_that_the_generated_cli_accepts(
     shell: Shell, toolset: str
