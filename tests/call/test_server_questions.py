@@ -78,9 +78,7 @@ def test_toolcast_call_without_terminal_cannot_elicit(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_toolcast_call_prints_server_progress_and_ctrl_c_cancels_the_request(
-    tmp_path: Path,
-) -> None:
+def test_toolcast_call_prints_progress_and_ctrl_c_cancels_it(tmp_path: Path) -> None:
     log = tmp_path / "told"
     server = shlex.join([sys.executable, str(ODD), "well", str(log)])
     command = ("toolcast", "call", "hang", "--mcp-stdio", server)

@@ -190,7 +190,7 @@ def test_generated_cli_reports_an_option_whose_json_or_file_cannot_be_parsed(
     assert expected_error in call("here", *arguments)
 
 
-def test_generated_cli_reads_json_arguments_from_stdin_and_at_files(
+def test_generated_cli_reads_json_from_stdin_and_files(
     project: Path, call: Run
 ) -> None:
     (project / "some.json").write_text('\ufeff{"place": "p", "count": 2}', "utf-8")

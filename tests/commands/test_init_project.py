@@ -14,6 +14,7 @@ import yaml
 from tests.commands.run_module import run
 from tests.git_command import run_git
 from tests.mcp.servers import stdio_server
+from tests.output.conftest import read_outputs
 
 
 @pytest.fixture(scope="module")
@@ -101,20 +102,12 @@ def test_second_tool_adds_two_files_and_changes_cli_and_prompts(tmp_path: Path) 
     run(tmp_path, "toolcast", "new", "get_weather")
     run(tmp_path, "toolcast", "generate")
     after = read_outputs(tmp_path)
-    folder = "generated/text_tools/tools"
+    folder = "text_tools/tools"
     names = ("get_weather.json", "get_weather.py")
     assert after.keys() - before.keys() == {f"{folder}/{name}" for name in names}
     changed = {path for path in before if before[path] != after[path]}
     prompts = {f"prompts/{name}.md" for name in ("cli", "preamble", "section_text")}
-    assert changed == {f"generated/text_tools/{path}" for path in {"cli.py"} | prompts}
-
-
-def read_outputs(project: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(project).as_posix(): path.read_bytes()
-        for path in (project / "generated").rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
+    assert changed == {f"text_tools/{path}" for path in {"cli.py"} | prompts}
 
 
 def test_new_project_mcp_server_lists_and_runs_its_tool(project: Path) -> None:

@@ -88,9 +88,7 @@ def test_check_json_output_has_every_finding_and_a_summary_with_counts(
     assert sum(summary["rules"].values()) == len(value["findings"])
 
 
-def test_check_json_summary_counts_findings_above_the_100_per_file_limit(
-    make_project: Make,
-) -> None:
+def test_check_json_counts_findings_above_the_100_per_file(make_project: Make) -> None:
     required = ", ".join(f"a{number}" for number in range(150))
     spec = f"summary: Do.\nparameters: {{type: object, required: [{required}]}}\n"
     project = make_project({"wide": spec})
@@ -99,9 +97,7 @@ def test_check_json_summary_counts_findings_above_the_100_per_file_limit(
     assert len(value["findings"]) == 101
 
 
-def test_project_without_findings_has_zero_counts_in_the_check_json_summary(
-    make_project: Make,
-) -> None:
+def test_check_json_without_findings_has_zero_counts(make_project: Make) -> None:
     project = make_project({}, toolset="targets: {registry: {}}\n")
     project.generate()
     value = json.loads(project.toolcast("check", "--format", "json").stdout)

@@ -173,18 +173,14 @@ def test_rename_handler_rejects_an_ambiguous_use_in_another_module(
     run_command(project, "rename", "old_tool", "new_tool")
 
 
-def test_rename_handler_uses_an_existing_function_with_the_new_name(
-    make_code: MakeProject,
-) -> None:
+def test_rename_handler_uses_an_existing_new_function(make_code: MakeProject) -> None:
     project = make_code(PLAIN.replace("old_tool", "new_tool"))
     run_command(project, "rename", "old_tool", "new_tool", "--handler")
     spec = (project.root / "specs/toy/new_tool.yaml").read_text()
     assert "handler: handlers.toy:new_tool\n" in spec
 
 
-def test_rename_handler_rejects_a_handler_not_named_after_its_tool(
-    make_code: MakeProject,
-) -> None:
+def test_rename_handler_rejects_another_function_name(make_code: MakeProject) -> None:
     project = make_code(PLAIN)
     run_command(project, "rename", "old_tool", "new_tool")
     output = run_rejected(project, 1, "rename", "new_tool", "newer_tool", "--handler")

@@ -78,9 +78,7 @@ def test_rename_does_not_edit_a_binary_resource_file(shop: Project) -> None:
     assert (shop.root / "specs/toy/pages/page.md").read_bytes() == data
 
 
-def test_remove_command_lists_mentions_in_definitions_prompts_and_resources(
-    shop: Project,
-) -> None:
+def test_remove_lists_mentions_in_definitions_and_resources(shop: Project) -> None:
     shop.edit("specs/toy/store_note.yaml", ", replacement: find_note", "")
     command = ("remove", "find_note", "--without-notice", "--toolset", "toy")
     output = run_rejected(shop, 1, *command)
@@ -90,9 +88,7 @@ def test_remove_command_lists_mentions_in_definitions_prompts_and_resources(
 
 
 @pytest.mark.parametrize("arguments", [["rename", "tidy", "x"], ["remove", "tidy"]])
-def test_mcp_prompt_rename_and_remove_are_rejected(
-    shop: Project, arguments: list[str]
-) -> None:
+def test_mcp_prompt_edits_are_rejected(shop: Project, arguments: list[str]) -> None:
     """The message tells the user to edit the prompt by hand."""
     output = run_rejected(shop, 2, *arguments)
     assert "edit the prompt by hand: specs/toy/mcp_prompts/tidy" in output

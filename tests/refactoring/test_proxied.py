@@ -56,9 +56,7 @@ def test_proxied_tool_rename_records_the_name_without_prefix(files: Project) -> 
     assert load_servers(files)["disk"]["tools"] == {"ite": "note"}
 
 
-def test_removing_the_last_proxied_tool_removes_its_mcp_server_from_the_toolset(
-    files: Project,
-) -> None:
+def test_removing_the_last_proxied_tool_removes_its_server(files: Project) -> None:
     # A server without proxied tools would be an external server that offers every tool.
     files.edit("specs/toy/toolset.yaml", "proxy: disk\n", "")
     files.edit("specs/toy/read.yaml", "summary: Reads", "proxy: disk\nsummary: Reads")

@@ -221,9 +221,7 @@ def test_rename_lists_and_keeps_a_tool_name_inside_a_path(notes: Project) -> Non
     assert "specs/toy/search.yaml:4:21: summary: Finds docs/find_note.md." in output
 
 
-def test_rename_edits_toolcast_accept_yaml_and_the_clients_override_file(
-    notes: Project,
-) -> None:
+def test_rename_edits_toolcast_accept_yaml_and_override_file(notes: Project) -> None:
     with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("clients_override: conf/clients.json\n")
     override = notes.write("conf/clients.json", '{"desk": {"allow": ["find_note"]}}\n')

@@ -71,9 +71,7 @@ def watch(root: Path, *options: str) -> Iterator[Watcher]:
 
 
 @pytest.mark.slow
-def test_each_change_starts_a_run_also_after_errors(
-    make_project: Callable[..., Any],
-) -> None:
+def test_changes_start_runs_even_after_errors(make_project: Callable[..., Any]) -> None:
     project = make_project({"ping": PING})
     page = project.root / "generated/toy/tools/ping.json"
     with watch(project.root) as watcher:

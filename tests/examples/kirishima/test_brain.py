@@ -105,7 +105,7 @@ async def read_calls(path: Path) -> list[tuple[str, str, str]]:
         return list(database.execute(query))
 
 
-async def test_agent_loop_calls_local_and_external_mcp_server_tools(
+async def test_agent_loop_calls_local_and_external_tools(
     model: Model, ledger: Path
 ) -> None:
     note = {"action": "create", "text": "Call her", "date": "2030-05-01T20:00:00"}
@@ -202,9 +202,7 @@ async def test_agent_loop_hides_a_tool_denied_to_the_client_and_reports_it_as_un
     assert result == {"result": None, "error": "unknown tool `email`"}
 
 
-async def test_agent_loop_ends_with_an_error_after_8_turns(
-    model: Model, ledger: Path
-) -> None:
+async def test_agent_loop_ends_after_8_turns(model: Model, ledger: Path) -> None:
     """The loop raises RuntimeError if the model still calls tools after 8 turns."""
     model.script = [build_tool_calls(("get_personality", {}))]
     with pytest.raises(RuntimeError, match="after 8 turns"):

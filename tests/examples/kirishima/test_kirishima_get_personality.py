@@ -40,9 +40,7 @@ def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_get_personality_returns_version_time_style_sections_and_instructions(
-    call: Call,
-) -> None:
+def test_get_personality_returns_version_time_styles_and_rules(call: Call) -> None:
     before = Instant.now()
     result = call("get_personality")
     assert list(result) == ["version", "generated_at", "style_sections", "instructions"]

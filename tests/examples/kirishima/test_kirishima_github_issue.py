@@ -108,7 +108,7 @@ def test_github_issue_list_skips_pull_requests_and_reads_more_pages_up_to_the_li
     assert limited["more"] is True
 
 
-def test_github_issue_list_reads_at_most_5_pages(
+def test_github_list_reads_at_most_5_pages(
     call: Call, server: Any, github: FakeGitHub
 ) -> None:
     for number in range(200):

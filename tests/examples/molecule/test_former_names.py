@@ -24,10 +24,10 @@ def test_previous_tool_name_is_accepted_by_every_generated_module(old: str) -> N
     assert registry.get_openai_tools_by_names_sync([old])[0]["function"]["name"] == new
     assert langchain_tools.get_langchain_tool(old).name == new
     # Both names return the same validation error.
-    answers = [
+    error, expected = (
         registry.call_tool_sync(name, {"workspace_id": 1}).error for name in (old, new)
-    ]
-    assert answers[0] == answers[1] and "are not valid" in str(answers[0])
+    )
+    assert error == expected and "are not valid" in str(error)
     output = CliRunner().invoke(cli.main, [old.replace("_", "-")]).output
     assert "Did you mean" in output
     assert prompts.PROMPTS.guidance([old]) == prompts.PROMPTS.guidance([new])

@@ -142,9 +142,7 @@ def test_invalid_molecule_plugin_installs_no_files(
     assert not (home / "plugins").exists()
 
 
-def test_molecule_plugin_with_a_symbolic_link_is_rejected(
-    call: Call, plugin_source: Path
-) -> None:
+def test_plugin_with_a_symlink_is_rejected(call: Call, plugin_source: Path) -> None:
     (write_plugin(plugin_source) / "passwords").symlink_to("/etc/passwd")
     with pytest.raises(ToolError, match="passwords is neither"):
         call("install_plugin", source="choir")
