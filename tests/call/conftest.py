@@ -1,12 +1,16 @@
-"""A generated project with tools for `toolcast call`."""
+"""A generated project with tools for `toolcast call`, and forks that run it."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import Project
+from tests.forked_servers import Process, start
 
 HANDLERS = """
 import base64
@@ -30,6 +34,7 @@ def wipe():
 def missing():
     import not_installed_anywhere
 """
+TARGETS = "targets: {registry: {}, mcp: {}}\n"
 PLAIN = "parameters: {type: object}\ncli: {keyword: null, reason: By hand.}\n"
 
 
@@ -64,4 +69,17 @@ def project(make_project: Callable[..., Project]) -> Project:
     return made
 
 
-TARGETS = "targets: {registry: {}, mcp: {}}\n"
+def start_module(folder: Path, *args: str, stdout: int = subprocess.PIPE) -> Process:
+    """Start `python -m ARGS` in a fork that has imported `toolcast`."""
+    loaded = ("toolcast.commands.main", "toolcast.pipeline", "toolcast_runtime.cli")
+    return start(folder, *args, env=os.environ, stdout=stdout, loaded=loaded)
+
+
+def run_module(
+    folder: Path, *args: str, input: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m ARGS` in a fork to its end."""
+    process = start_module(folder, *args)
+    out, err = process.communicate(input.encode(), 60)
+    code = process.wait()
+    return subprocess.CompletedProcess(args, code, out.decode(), err.decode())

@@ -12,7 +12,6 @@ from toolcast.commands.call.arguments import (
     describe_parameters,
     parse_arguments,
 )
-from toolcast_runtime.cli.arguments import find_similar_name
 from toolcast_runtime.core.definitions.tool import Tool
 
 TOOL = Tool(
@@ -61,9 +60,7 @@ def test_toolcast_call_parses_name_equals_text_arguments_by_the_parameters_type(
     assert parse_arguments(TOOL, texts, None) == arguments
 
 
-def test_toolcast_call_single_arguments_override_the_json_file_arguments(
-    tmp_path: Path,
-) -> None:
+def test_toolcast_call_arguments_override_the_json_file(tmp_path: Path) -> None:
     file = tmp_path / "arguments.json"
     file.write_text('{"text": "old", "limit": 1}', "utf-8")
     arguments = parse_arguments(TOOL, ["text=new"], f"@{file}")
@@ -117,22 +114,6 @@ def test_toolcast_call_describes_parameters_by_argument_syntax_and_type() -> Non
         "where:=... (object)",
         "level=... (one of low, high)",
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("list-notes", "list_notes"),
-        ("listnots", "list_notes"),
-        ("zzz", None),
-        ("x" * 9999, None),
-    ],
-)
-def test_find_similar_name_returns_the_tool_name_most_similar_to_a_misspelling(
-    name: str, expected: str | None
-) -> None:
-    """The result is None if no tool name is similar."""
-    assert find_similar_name(name, ["add", "list_notes"]) == expected
 
 
 def test_toolcast_call_parses_nullable_parameters_by_their_type_other_than_null() -> (

@@ -85,16 +85,12 @@ async def has_waited(*values: Any, is_answer: bool = False) -> bool:
 
 
 @pytest.mark.parametrize("value", SMALL, ids=lambda value: type(value).__name__)
-async def test_event_loop_processes_small_arguments_or_results_without_a_wait(
-    value: Any,
-) -> None:
+async def test_small_arguments_and_results_do_not_wait_for_a_turn(value: Any) -> None:
     assert not await has_waited(value)
 
 
 @pytest.mark.parametrize("value", LARGE, ids=lambda value: type(value).__name__)
-async def test_large_value_processing_in_the_event_loop_waits_for_its_turn(
-    value: Any,
-) -> None:
+async def test_large_value_processing_waits_for_its_turn(value: Any) -> None:
     """Large values have more than 10,000 characters or 250 items."""
     assert await has_waited(value)
     assert await has_waited("small", value)

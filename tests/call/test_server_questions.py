@@ -22,10 +22,8 @@ def test_toolcast_call_sends_elicitation_form_after_valid_input_and_confirmation
 ) -> None:
     with run_in_terminal(tmp_path, {}, *ECHO, "text=city") as person:
         person.read_until("Name\\x1b[2J: ")
-        assert (
-            f"The server {sys.executable} asks:\nWhich city?\\x1b[31m\n"
-            in person.output
-        )
+        question = f"The server {sys.executable} asks:\nWhich city?\\x1b[31m\n"
+        assert question in person.output
         person.type("far too long\n")
         # Input from before the question is discarded.
         person.read_until("This is not a valid answer.\nName\\x1b[2J: ")
@@ -67,9 +65,7 @@ def test_toolcast_call_answers_elicitation_without_fields_by_yes_or_no(
 
 
 @pytest.mark.slow
-def test_toolcast_call_without_terminal_declares_no_elicitation_support(
-    tmp_path: Path,
-) -> None:
+def test_toolcast_call_without_terminal_cannot_elicit(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *ECHO, "text=city"],
         cwd=tmp_path,
@@ -82,9 +78,7 @@ def test_toolcast_call_without_terminal_declares_no_elicitation_support(
 
 
 @pytest.mark.slow
-def test_toolcast_call_prints_server_progress_and_ctrl_c_cancels_the_request(
-    tmp_path: Path,
-) -> None:
+def test_toolcast_call_prints_progress_and_ctrl_c_cancels_it(tmp_path: Path) -> None:
     log = tmp_path / "told"
     server = shlex.join([sys.executable, str(ODD), "well", str(log)])
     command = ("toolcast", "call", "hang", "--mcp-stdio", server)

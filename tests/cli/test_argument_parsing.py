@@ -118,18 +118,10 @@ def test_list_types_returns_the_types_that_a_json_schema_allows(
 
 
 def test_list_enum_values_returns_each_enum_values_command_line_text() -> None:
-    assert list_enum_values({"enum": ["a", 1, None, {"a": "é"}]}) == [
-        "a",
-        "1",
-        "null",
-        '{"a": "é"}',
-    ]
-    assert (
-        list_enum_values({"enum": "a"})
-        == list_enum_values(True)
-        == list_enum_values(TEXT)
-        == []
-    )
+    texts = ["a", "1", "null", '{"a": "é"}']
+    assert list_enum_values({"enum": ["a", 1, None, {"a": "é"}]}) == texts
+    for schema in ({"enum": "a"}, True, TEXT):
+        assert list_enum_values(schema) == []
     assert is_array_schema(TEXTS)
     assert not is_array_schema({"type": ["array", "null"]})
     assert not is_array_schema(True)
@@ -154,12 +146,10 @@ def test_find_similar_name_returns_the_known_name_most_similar_to_a_misspelling(
 
 
 def test_cli_reports_invalid_utf_8_arguments_before_other_problems() -> None:
-    assert check_command_arguments({"a": 1}, lambda arguments: [f"{arguments}"]) == [
-        "{'a': 1}"
-    ]
-    assert check_command_arguments({"a": "\udcff"}, lambda _: []) == [
-        "the arguments are not valid UTF-8"
-    ]
+    found = check_command_arguments({"a": 1}, lambda arguments: [f"{arguments}"])
+    assert found == ["{'a': 1}"]
+    found = check_command_arguments({"a": "\udcff"}, lambda _: [])
+    assert found == ["the arguments are not valid UTF-8"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
@@ -176,9 +166,7 @@ def test_valid_utf_8_in_a_locale_without_it_is_reported_as_such(
     assert message == "the arguments are not valid UTF-8"
 
 
-def test_cli_arguments_option_parses_a_json_object_or_an_at_file(
-    tmp_path: Path,
-) -> None:
+def test_cli_arguments_option_parses_a_json_object_or_at_file(tmp_path: Path) -> None:
     assert parse_json_object(None) == {}
     assert parse_json_object('{"a": 1}') == {"a": 1}
     file = tmp_path / "a.json"
@@ -381,20 +369,9 @@ def _summarize(parameters: list[Parameter]) -> list[tuple[str, str, bool, bool]]
 
 
 def test_cli_command_lists_positional_arguments_before_options() -> None:
-    schema = {
-        "properties": {
-            "b": TEXT,
-            "to": TEXTS,
-            "a_b": TEXT,
-            "a-b": TEXT,
-            "no a": TEXT,
-            "A": TEXT,
-            "help": TEXT,
-            "arguments": TEXT,
-            "é": TEXT,
-        },
-        "required": ["b", "a_b"],
-    }
+    names = ["b", "to", "a_b", "a-b", "no a", "A", "help", "arguments", "é"]
+    properties = {**dict.fromkeys(names, TEXT), "to": TEXTS}
+    schema = {"properties": properties, "required": ["b", "a_b"]}
     usage = [{"parameter": "b", "optional": True}, {"parameter": "to"}]
     parameters = list(list_parameters(_make_tool(schema, cli={"usage": usage}), None))
     assert _summarize(parameters) == [

@@ -119,19 +119,11 @@ def call(project: Path, programs: ForkServer) -> Run:
 
 
 def test_generated_cli_writes_a_handlers_exception_only_to_the_log_file(
-    project: Path, call: Run
+    project: Path, call: Run, programs: ForkServer
 ) -> None:
-    import subprocess
-    import sys
-
-    command = [sys.executable, "-m", "generated.toy.cli"]
     for log in ([], ["--log", "toy.log"]):
-        done = subprocess.run(
-            [*command, *log, "give", "--async", "nowhere"],
-            cwd=project,
-            capture_output=True,
-            encoding="utf-8",
-        )
+        arguments = (*log, "give", "--async", "nowhere")
+        done = programs.run(project, "generated.toy.cli", *arguments)
         assert done.returncode == 1
         assert "the tool failed" in done.stderr
         assert "hunter2" not in done.stdout + done.stderr
@@ -158,23 +150,11 @@ def test_generated_cli_parses_each_option_by_its_parameters_type(call: Run) -> N
         "from": "x",
         "a-b": "y",
     }
-
-
-def test_generated_cli_does_not_pass_omitted_options_to_the_handler(call: Run) -> None:
     assert call("here") == {"got": {"place": "here"}}
     assert call("here", "--no-flag") == {"got": {"place": "here", "flag": False}}
 
 
-def test_generated_cli_option_with_a_json_array_is_the_complete_array(
-    call: Run,
-) -> None:
-    assert call("here", "--numbers", "[3, 4]")["got"]["numbers"] == [3, 4]
-    assert call("here", "--numbers", "[]")["got"]["numbers"] == []
-
-
-def test_generated_cli_accepts_options_spelled_like_the_specs_properties(
-    call: Run,
-) -> None:
+def test_generated_cli_accepts_options_spelled_like_properties(call: Run) -> None:
     """`--order_id` and `--order-id` are the same option."""
     output = call("here", "--order_id", "7", "--isUrgent", "--no-is_open")
     expected = {"place": "here", "order_id": 7, "isUrgent": True, "is_open": False}
@@ -189,10 +169,6 @@ def test_generated_cli_accepts_options_spelled_like_the_specs_properties(
     ("arguments", "expected_error"),
     [
         (["--options", "{"], "for --options: not JSON: Expecting property name"),
-        (
-            ["--options", "{}}"],
-            "for --options: not JSON: Extra data (line 1, column 3)",
-        ),
         (["--options", "[1,\n2 3]"], "(line 2, column 3)"),
         (["--options", '{"a": NaN}'], "not JSON: NaN is not a JSON number"),
         (["--options", "@absent.json"], "absent.json cannot be read: No such file"),
@@ -201,7 +177,6 @@ def test_generated_cli_accepts_options_spelled_like_the_specs_properties(
         (["--options", "@latin.json"], "latin.json is not UTF-8"),
         (["--numbers", "[1, 2"], "for --numbers: not JSON: Expecting ',' delimiter"),
         (["--arguments", "{'a': 1}"], "for --arguments: not JSON: Expecting property"),
-        (["--arguments", "@latin.json"], "latin.json is not UTF-8"),
         (["--arguments", ""], "not JSON: Expecting value (line 1, column 1)"),
         (["--arguments", "-"], "not JSON: Expecting value (line 1, column 1)"),
     ],
@@ -215,23 +190,19 @@ def test_generated_cli_reports_an_option_whose_json_or_file_cannot_be_parsed(
     assert expected_error in call("here", *arguments)
 
 
-def test_generated_cli_reads_json_arguments_from_stdin_and_at_files(
+def test_generated_cli_reads_json_from_stdin_and_files(
     project: Path, call: Run
 ) -> None:
     (project / "some.json").write_text('\ufeff{"place": "p", "count": 2}', "utf-8")
     (project / "list.json").write_text("[1, 2]", "utf-8")
     assert call("--arguments", "@some.json")["got"] == {"place": "p", "count": 2}
     assert call("here", "--numbers", "@list.json")["got"]["numbers"] == [1, 2]
-    assert call("here", "--options", "-", stdin='{"k": 1}')["got"]["options"] == {
-        "k": 1
-    }
+    read = call("here", "--options", "-", stdin='{"k": 1}')
+    assert read["got"]["options"] == {"k": 1}
     assert call("--arguments", "-", stdin='{"place": "p"}')["got"] == {"place": "p"}
     # Parameters of type string are not read from files.
-    assert call("@here", "--from", "-", "--words", "@x")["got"] == {
-        "place": "@here",
-        "from": "-",
-        "words": ["@x"],
-    }
+    unread = {"place": "@here", "from": "-", "words": ["@x"]}
+    assert call("@here", "--from", "-", "--words", "@x")["got"] == unread
 
 
 def test_generated_cli_positional_array_accepts_several_arguments(call: Run) -> None:
@@ -244,15 +215,11 @@ def test_generated_cli_positional_array_accepts_several_arguments(call: Run) -> 
 def test_generated_cli_joins_the_remaining_arguments_to_one_text(call: Run) -> None:
     assert call("here", "all", "of  it", "too")["got"]["rest"] == "all of  it too"
     hostile = ["--help", "-x", "'", '"', "a\nb", "", "$HOME", "é🦊"]
-    assert call("--", "-p", *hostile)["got"] == {
-        "place": "-p",
-        "rest": " ".join(hostile),
-    }
+    joined = {"place": "-p", "rest": " ".join(hostile)}
+    assert call("--", "-p", *hostile)["got"] == joined
 
 
-def test_generated_cli_options_override_the_arguments_option_json_object(
-    call: Run,
-) -> None:
+def test_generated_cli_options_override_the_arguments_option(call: Run) -> None:
     arguments = {"place": "p", "a_b": "only here", "maybe": None, "words": []}
     assert call("--arguments", json.dumps(arguments))["got"] == arguments
     both = call("--count", "1", "--arguments", '{"place": "p", "count": 9}')
@@ -260,31 +227,26 @@ def test_generated_cli_options_override_the_arguments_option_json_object(
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("option", "value"),
     [
-        ["--count", "x"],
-        ["--count", "1.5"],
-        ["--ratio", "NaN"],
-        ["--ratio", "1e"],
-        ["--numbers", "1,2"],
-        ["--options", "{"],
-        ["--step", "3"],
-        ["--later", "x"],
-        ["--arguments", "[" * 100_000],
+        ("--count", "x"),
+        ("--count", "1.5"),
+        ("--ratio", "NaN"),
+        ("--numbers", "1,2"),
+        ("--step", "3"),
+        ("--later", "x"),
+        ("--arguments", "[" * 100_000),
     ],
 )
 def test_generated_cli_option_value_that_violates_its_schema_is_a_usage_error(
-    call: Run, arguments: list[str]
+    call: Run, option: str, value: str
 ) -> None:
-    refused = call("here", *arguments)
-    assert isinstance(refused, str), refused
-    assert "Error: " in refused
+    assert "Error: " in call("here", option, value)
 
 
 def test_generated_cli_flag_selects_between_a_commands_two_tools(call: Run) -> None:
-    assert call("--async", "here", "--later", "x") == {
-        "other": {"place": "here", "later": "x"}
-    }
+    later = call("--async", "here", "--later", "x")
+    assert later == {"other": {"place": "here", "later": "x"}}
     assert call("here", "--", "--async")["got"]["rest"] == "--async"
     # Options of the other tool are rejected instead of ignored.
     assert "No such option" in call("--async", "here", "--count", "1")
@@ -304,9 +266,8 @@ def list_examples() -> Iterator[Any]:
             if tool.cli is None or tool.cli.keyword is None:
                 continue
             for number, example in enumerate(tool.examples):
-                yield pytest.param(
-                    toolset.name, tool, example, id=f"{tool.name}-{number}"
-                )
+                name = f"{tool.name}-{number}"
+                yield pytest.param(toolset.name, tool, example, id=name)
 
 
 @pytest.mark.parametrize(("toolset", "tool", "example"), list(list_examples()))

@@ -12,7 +12,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 Shell = Callable[..., "subprocess.CompletedProcess[str]"]
-HOSTILE = "--help; $(reboot) `x` 'q' \"d\"\n\t\\ * ~ é 🦊 -- -"
 
 
 def test_generated_cli_keywords_map_each_tool_name_to_its_command_or_none() -> None:
@@ -26,50 +25,18 @@ def test_generated_cli_keywords_map_each_tool_name_to_its_command_or_none() -> N
     assert KEYWORDS["inbox_pop"] is None
 
 
-def test_generated_cli_memory_search_returns_the_memory_created_before(
-    shell: Shell,
-) -> None:
-    options = [
-        "--memory",
-        "Ana lives in Lisbon.",
-        "--keywords",
-        "Ana",
-        "--keywords",
-        "trip",
-    ]
-    created = shell("kirishima", "memory", "create", *options)
+def test_generated_cli_memory_search_returns_a_created_memory(shell: Shell) -> None:
+    options = ["--memory", "Ana lives in Lisbon.", "--keywords", "Ana"]
+    created = shell("kirishima", "memory", "create", *options, "--keywords", "trip")
     assert (created.returncode, created.stderr) == (0, "")
     assert json.loads(created.stdout)["memories"][0]["keywords"] == ["Ana", "trip"]
 
     found = shell("kirishima", "memory", "search", "--keywords", "trip")
-    assert [m["memory"] for m in json.loads(found.stdout)["memories"]] == [
-        "Ana lives in Lisbon."
-    ]
+    [memory] = json.loads(found.stdout)["memories"]
+    assert memory["memory"] == "Ana lives in Lisbon."
 
 
-def test_generated_cli_creates_lists_and_resolves_a_sticky_note(shell: Shell) -> None:
-    date = ["--date", "2031-01-01T09:00:00Z"]
-    note = shell("kirishima", "stickynotes", "create", "--text", "Call Ana", *date)
-    assert note.returncode == 0, note.stderr
-    listed = json.loads(shell("kirishima", "stickynotes", "list").stdout)
-    [created] = listed["notes"]
-    assert created["text"] == "Call Ana"
-    done = shell("kirishima", "stickynotes", "resolve", "--id", created["id"])
-    assert done.returncode == 0, done.stderr
-    assert json.loads(shell("kirishima", "stickynotes", "list").stdout)["notes"] == []
-
-
-def test_generated_cli_passes_hostile_text_to_the_handler_unchanged(
-    shell: Shell,
-) -> None:
-    created = shell("kirishima", "memory", "create", "--memory", HOSTILE)
-    assert created.returncode == 0, created.stderr
-    assert json.loads(created.stdout)["memories"][0]["memory"] == HOSTILE.strip()
-
-
-def test_generated_cli_writes_a_tools_error_to_stderr_and_exits_with_1(
-    shell: Shell,
-) -> None:
+def test_generated_cli_writes_a_tool_error_to_stderr(shell: Shell) -> None:
     failed = shell("kirishima", "memory", "get", "--memory-id", "7")
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr.startswith("error: ")
@@ -85,13 +52,7 @@ def test_generated_cli_writes_a_tools_error_to_stderr_and_exits_with_1(
         (["memory", "get", "--keywords", "x"], "No such option '--keywords'"),
         (["memory", "burn"], "No such command 'burn'"),
         (["memory", "get", "7"], "unexpected extra argument"),
-        (["memory", "get", "--arguments", "{"], "not JSON"),
-        (["memory", "get", "--arguments", "[]"], "not a JSON object"),
         (["memory", "get", "--arguments", '{"action": "delete"}'], "is `get` in this"),
-        (
-            ["memory", "list", "--arguments", '{"limit": NaN}'],
-            "NaN is not a JSON number",
-        ),
         (["--client", "nobody", "memory", "list"], "no client `nobody`"),
         (["--client", "external", "stickynotes", "list"], "No such command"),
         (["smarthome"], "`user_request` is required"),
@@ -114,18 +75,14 @@ def test_generated_cli_rejects_an_argument_with_invalid_utf_8(shell: Shell) -> N
     assert "not valid UTF-8" in refused.stderr
 
 
-def test_generated_cli_prints_parsable_json_to_an_ascii_output_stream(
-    shell: Shell,
-) -> None:
+def test_generated_cli_prints_parsable_json_to_an_ascii_stream(shell: Shell) -> None:
     arguments = ["memory", "create", "--memory", "naïve 🦊"]
     created = shell("kirishima", *arguments, PYTHONIOENCODING="ascii")
     assert created.returncode == 0, created.stderr
     assert json.loads(created.stdout)["memories"][0]["memory"] == "naïve 🦊"
 
 
-def test_generated_cli_help_shows_enum_choices_defaults_and_examples(
-    shell: Shell,
-) -> None:
+def test_generated_cli_help_shows_enums_defaults_and_examples(shell: Shell) -> None:
     shown = shell("kirishima", "memory", "search", "--help").stdout
     text = " ".join(shown.split())
     assert "[default: 10]" in text
@@ -138,35 +95,8 @@ def test_generated_cli_help_shows_enum_choices_defaults_and_examples(
     assert "--limit" not in create, "an option that the action does not take"
     group = shell("kirishima", "memory", "--help").stdout
     order = ["search", "create", "update", "delete", "list", "get"]
-    rows = [
-        line.split()[0] for line in group.split("Commands:\n")[1].split("\n") if line
-    ]
-    assert rows == order
-
-
-def test_example_toolset_molecule_lists_peers_without_its_platform_server(
-    shell: Shell,
-) -> None:
-    peers = shell("molecule", "peers")
-    assert peers.returncode == 0, peers.stderr
-    assert "ws-research" in [peer["id"] for peer in json.loads(peers.stdout)["peers"]]
-    assert json.loads(shell("molecule", "info").stdout)["id"] == "ws-director"
-    assert shell("molecule", "delegate", "ws-research", "echo: hi").returncode == 1
-    unknown = shell("molecule", "delegate", "--async", "nobody", "hello")
-    assert (unknown.returncode, unknown.stdout) == (1, "")
-
-
-def test_generated_cli_goal_command_sets_prints_and_clears_by_flags(
-    shell: Shell,
-) -> None:
-    """The flags `--set` and `--clear` select tools of one command."""
-    assert shell("molecule", "goal", "--set", "ship", "it").returncode == 0
-    assert "ship it" in shell("molecule", "goal").stdout
-    both = shell("molecule", "goal", "--set", "--clear", "x")
-    assert both.returncode == 2
-    assert "exactly one of" in both.stderr or "unexpected extra" in both.stderr
-    assert shell("molecule", "goal", "--clear").returncode == 0
-    assert "ship it" not in shell("molecule", "goal").stdout
+    rows = group.split("Commands:\n")[1].strip().split("\n")
+    assert [row.split()[0] for row in rows] == order
 
 
 @pytest.mark.parametrize("toolset", ["kirishima", "molecule"])

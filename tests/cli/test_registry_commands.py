@@ -31,6 +31,7 @@ def _make_definition(
     return result
 
 
+WHAT = {"parameter": "what", "optional": True, "rest": True}
 GIVE = _make_definition(
     "give",
     {
@@ -43,10 +44,7 @@ GIVE = _make_definition(
     "to",
     cli={
         "command": "give",
-        "usage": [
-            {"parameter": "to"},
-            {"parameter": "what", "optional": True, "rest": True},
-        ],
+        "usage": [{"parameter": "to"}, WHAT],
     },
     examples=[
         {"title": "To Ana", "arguments": {"to": "Ana", "count": 2}},
@@ -97,9 +95,7 @@ def _run(group: click.Group, line: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_command_line_group_help_lists_registry_options_and_commands(
-    toys: click.Group,
-) -> None:
+def test_command_line_help_lists_options_and_commands(toys: click.Group) -> None:
     assert _run(toys, "--help") == (
         0,
         """\
@@ -120,9 +116,7 @@ Commands:
     )
 
 
-def test_command_line_command_help_lists_arguments_options_and_examples(
-    toys: click.Group,
-) -> None:
+def test_command_help_lists_arguments_options_and_examples(toys: click.Group) -> None:
     assert _run(toys, "give --help") == (
         0,
         """\
@@ -152,9 +146,7 @@ Examples:
     )
 
 
-def test_command_line_help_with_a_flag_describes_the_tool_that_it_selects(
-    toys: click.Group,
-) -> None:
+def test_help_with_a_flag_describes_the_tool_that_it_selects(toys: click.Group) -> None:
     """Two tools share a command; the flag selects the second."""
     code, shown = _run(toys, "give --later --help")
     assert code == 0
@@ -163,9 +155,7 @@ def test_command_line_help_with_a_flag_describes_the_tool_that_it_selects(
     assert "The only way" not in shown and "Examples:" not in shown
 
 
-def test_command_line_tool_actions_are_subcommands_with_their_own_options(
-    toys: click.Group,
-) -> None:
+def test_tool_actions_are_subcommands_with_their_own_options(toys: click.Group) -> None:
     code, shown = _run(toys, "notes --help")
     assert code == 0
     assert "Commands:\n  add   Keep it.\n  drop  Does note.\n" in shown
@@ -192,10 +182,7 @@ def test_command_line_tool_actions_are_subcommands_with_their_own_options(
         ("give a --later -- b", "Got unexpected extra argument (b)"),
         ("give a --no-such", "(put `--` before arguments that begin with a dash)"),
         ("notes add --id 1", "No such option '--id'."),
-        (
-            'notes add --arguments {"action":"drop"}',
-            "`action` is `add` in this command",
-        ),
+        ('notes add --arguments {"action":"drop"}', "`action` is `add` in this"),
         ("give a --count x", "`count` must be an integer"),
         ("give a --arguments [", "Invalid value for --arguments: not JSON"),
     ],
@@ -239,9 +226,7 @@ def test_command_line_command_passes_its_arguments_to_the_registrys_call(
     ]
 
 
-def test_command_line_client_option_limits_commands_to_the_clients_commands(
-    tmp_path: Path,
-) -> None:
+def test_client_option_limits_commands_to_the_clients_commands(tmp_path: Path) -> None:
     registry = _registry(
         tmp_path,
         clients={"staff": Client(allow="*"), "guest": Client(allow=("note",))},

@@ -33,9 +33,7 @@ def test_check_fail_on_option_overrides_toolcast_yaml_fail_on(
     assert project.toolcast("check", *options).returncode == code
 
 
-def test_check_in_a_new_project_fails_on_a_previous_tool_name_in_its_code(
-    tmp_path: Path,
-) -> None:
+def test_check_in_a_new_project_fails_on_a_previous_tool_name(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
     run(tmp_path, "toolcast", "generate")
     run(tmp_path, "toolcast", "check")
@@ -44,8 +42,8 @@ def test_check_in_a_new_project_fails_on_a_previous_tool_name_in_its_code(
     run(tmp_path, "toolcast", "generate")
     output = run(tmp_path, "toolcast", "check", expect=1).stderr
     assert output.startswith(
-        "handlers/count_words.py:1:25: warning: name/retired-name-used: the file still mentions"
-        " `count_words`"
+        "handlers/count_words.py:1:25: warning: name/retired-name-used: the file still"
+        " mentions `count_words`"
     )
     assert "\n1 warning\n" in output
     # The function keeps its name, which is also in `__all__`.
@@ -53,29 +51,6 @@ def test_check_in_a_new_project_fails_on_a_previous_tool_name_in_its_code(
     assert '__all__ = ["count_words"' in text
     handler.write_text(text)
     run(tmp_path, "toolcast", "check")
-
-
-def test_init_into_sets_scan_to_the_handlers_package_and_fail_on_to_warning(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "src/shop").mkdir(parents=True)
-    (tmp_path / "src/shop/__init__.py").touch()
-    run(tmp_path, "toolcast", "init", "--into", ".", "--name", "store")
-    text = (tmp_path / "toolcast.yaml").read_text()
-    assert "scan:\n  - src/shop/agent\n" in text and "fail_on: warning\n" in text
-
-
-@pytest.mark.slow
-def test_check_after_rename_reports_the_previous_tool_name_in_example_code(
-    project_copy: Project,
-) -> None:
-    output = project_copy.toolcast("rename", "list_peers", "find_peers").stdout
-    assert "examples/molecule/registry.py" in output
-    project_copy.generate()
-    checked = project_copy.toolcast("check")
-    assert checked.returncode == 1
-    assert "examples/molecule/registry.py:" in checked.stderr
-    assert checked.stderr.count("name/retired-name-used: the file still mentions") == 1
 
 
 @pytest.mark.slow
@@ -96,7 +71,3 @@ def test_github_action_fails_by_toolcast_yaml_fail_on(tmp_path: Path) -> None:
     against = {**DIFF, "AGAINST": "main", "FAIL_ON": "none"}
     assert runner.run("Check and diff", against)[0] == 0
     assert runner.outputs["code"] == "1"
-    config = project / "toolcast.yaml"
-    config.write_text(config.read_text().replace("fail_on: warning", "fail_on: error"))
-    assert runner.run("Check and diff", against)[0] == 0
-    assert runner.outputs["code"] == "0"

@@ -20,10 +20,7 @@ build-backend = "setuptools.build_meta"
 [tool.ruff]
 extend-exclude = ["src/shop/generated"]
 [tool.pytest.ini_options]
-testpaths = [
-    "tests",
-    "src",
-]
+testpaths = ["tests", "src"]
 pythonpath = ["src"]
 """
 
@@ -47,7 +44,7 @@ def test_init_into_a_complete_repository_advises_only_on_ci(tmp_path: Path) -> N
     assert "\n  CI\n    toolcast check --format github\n" in advice
 
 
-def test_init_into_advises_nothing_for_linters_that_the_repository_does_not_use(
+def test_init_into_advises_nothing_for_linters_that_are_not_used(
     tmp_path: Path,
 ) -> None:
     advice = read_advice(tmp_path, {"pyproject.toml": "[project]\nname = 'shop'\n"})

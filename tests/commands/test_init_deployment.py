@@ -35,24 +35,17 @@ def test_init_deployment_writes_files_with_the_toolsets_name(tmp_path: Path) -> 
         assert not re.search("my.tools", (tmp_path / name).read_text("utf-8"), re.I)
     compose = yaml.safe_load((tmp_path / "compose.yaml").read_text("utf-8"))
     assert compose["name"] == "shop-tools"
-    assert [
-        name for name in compose["services"]["tools"]["environment"] if "_FILE" in name
-    ] == [
-        "SHOP_TOOLS_TOKEN_FILE",
-        "SHOP_TOOLS_STATE_KEY_FILE",
-        "SHOP_TOOLS_LEDGER_FILE",
-    ]
+    variables = compose["services"]["tools"]["environment"]
+    kinds = ("TOKEN", "STATE_KEY", "LEDGER")
+    expected = [f"SHOP_TOOLS_{kind}_FILE" for kind in kinds]
+    assert [name for name in variables if "_FILE" in name] == expected
     dockerfile = (tmp_path / "Dockerfile").read_text("utf-8")
     assert '"generated.shop_tools.mcp_server"' in dockerfile
 
 
-def test_init_deployment_writes_the_toolsets_environment_variables(
-    tmp_path: Path,
-) -> None:
-    workspace = (
-        "version: 1\ntoolsets: [specs]\nsources: [src]\noutput: src/acme/generated\n"
-    )
-    workspace += "targets: [registry, mcp]\n"
+def test_init_deployment_writes_the_toolsets_variables(tmp_path: Path) -> None:
+    workspace = "version: 1\ntoolsets: [specs]\nsources: [src]\n"
+    workspace += "output: src/acme/generated\ntargets: [registry, mcp]\n"
     write_files(tmp_path, {"toolcast.yaml": workspace, "specs/toolset.yaml": TOOLSET})
     done = run(tmp_path, "toolcast", "init", "--deployment", ".")
     unit = (tmp_path / "my_tools_two@.service").read_text("utf-8")
@@ -72,14 +65,13 @@ def test_init_deployment_with_invalid_options_or_existing_file_writes_nothing(
     assert "has no toolcast.yaml" in done.stderr
     run(tmp_path, "toolcast", "init", "--name", "shop")
     before = list_file_names(tmp_path)
-    done = run(
-        tmp_path, "toolcast", "init", "--deployment", "--name", "shops", expect=2
-    )
+    command = ("toolcast", "init", "--deployment")
+    done = run(tmp_path, *command, "--name", "shops", expect=2)
     assert "`--name` must be a toolset of the project" in done.stderr
-    done = run(tmp_path, "toolcast", "init", "--deployment", "--minimal", expect=2)
+    done = run(tmp_path, *command, "--minimal", expect=2)
     assert "cannot be combined" in done.stderr
     assert list_file_names(tmp_path) == before
     (tmp_path / "compose.yaml").write_text("", "utf-8")
-    done = run(tmp_path, "toolcast", "init", "--deployment", expect=2)
+    done = run(tmp_path, *command, expect=2)
     assert "  compose.yaml\n" in done.stderr
     assert list_file_names(tmp_path) == before | {"compose.yaml"}

@@ -37,27 +37,14 @@ def test_init_in_a_subfolder_writes_the_workflow_to_the_repository_root(
     assert (repository / folder / "toolcast.yaml").is_file()
 
 
-def test_init_inside_a_subfolder_writes_project_and_repository_workflow(
-    repository: Path,
-) -> None:
+def test_init_in_a_subfolder_writes_the_repository_workflow(repository: Path) -> None:
     (repository / "agent").mkdir()
     output = run(repository / "agent", "toolcast", "init").stdout
     assert "files in this folder, and ../.github/workflows/toolcast-agent.yml" in output
     assert (repository / "agent/Makefile").is_file()
 
 
-def test_init_writes_a_separate_workflow_for_each_project_in_a_repository(
-    repository: Path,
-) -> None:
-    run(repository, "toolcast", "init", "one")
-    run(repository, "toolcast", "init", "two")
-    names = {path.name for path in (repository / ".github/workflows").iterdir()}
-    assert names == {"toolcast-one.yml", "toolcast-two.yml"}
-
-
-def test_init_with_an_existing_workflow_fails_and_writes_nothing(
-    repository: Path,
-) -> None:
+def test_init_with_an_existing_workflow_writes_nothing(repository: Path) -> None:
     existing = repository / ".github/workflows/toolcast-agent.yml"
     existing.parent.mkdir(parents=True)
     existing.write_text("mine\n")
@@ -68,9 +55,7 @@ def test_init_with_an_existing_workflow_fails_and_writes_nothing(
     assert not (repository / "agent").exists()
 
 
-def test_root_project_init_workflow_sets_no_working_directory(
-    repository: Path,
-) -> None:
+def test_root_project_init_workflow_sets_no_working_directory(repository: Path) -> None:
     run(repository, "toolcast", "init")
     job = read_job(repository / ".github/workflows/toolcast.yml")
     assert "defaults" not in job

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -29,17 +28,13 @@ def repository(tmp_path: Path) -> Path:
 
 
 def list_files(folder: Path) -> set[str]:
-    return {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    paths = folder.rglob("*")
+    return {p.relative_to(folder).as_posix() for p in paths if p.is_file()}
 
 
 def test_init_into_a_src_package_changes_no_existing_file(repository: Path) -> None:
-    output = run(
-        repository, "toolcast", "init", "--into", ".", "--name", "store"
-    ).stdout
+    command = ("toolcast", "init", "--into", ".", "--name", "store")
+    output = run(repository, *command).stdout
     new = list_files(repository) - EXISTING.keys()
     assert {path for path in new if "/schemas/" not in path} == {
         "toolcast.yaml",
@@ -53,24 +48,22 @@ def test_init_into_a_src_package_changes_no_existing_file(repository: Path) -> N
         assert f"\n  {heading}\n" in output
     assert "src/shop/generated/** text eol=lf\n" in output
     assert "python -m shop.generated.store.mcp_server\n" in output
+    settings = (repository / "toolcast.yaml").read_text()
+    assert "scan:\n  - src/shop/agent\n" in settings
+    assert "fail_on: warning\n" in settings
     run(repository, "toolcast", "generate")
     run(repository, "toolcast", "check")
     assert (repository / "src/shop/generated/store/mcp_server.py").is_file()
-    # The repository's black setting has another line length, and must not change the
-    # example.
+    # The repository's black setting, another line length, must not change the example.
     run(repository, "black", "--check", "--quiet", "src/shop/agent")
     rules = ["--line-length", "79", "--select", "E,F,I,D1,D4,UP", "--ignore", "D413"]
     run(repository, "ruff", "check", "--isolated", *rules, "src/shop/agent")
 
 
 def test_init_into_advises_package_data_for_setuptools(repository: Path) -> None:
-    command = ("toolcast", "init", "--into", ".", "--minimal")
-    assert "package-data" not in run(repository, *command).stdout
-    (repository / "toolcast.yaml").unlink()
-    shutil.rmtree(repository / "specs")
     with (repository / "pyproject.toml").open("a") as file:
         file.write('[build-system]\nbuild-backend = "setuptools.build_meta"\n')
-    output = run(repository, *command).stdout
+    output = run(repository, "toolcast", "init", "--into", ".", "--minimal").stdout
     lines = """\
     [tool.setuptools.package-data]
     "shop.generated" = ["**/*.json", "**/*.md"]     # read by generated modules
@@ -98,9 +91,7 @@ def test_init_into_advises_pytest_settings_for_the_configuration_file_in_use(
     assert ("[tool.pytest.ini_options]" in output) == (file == "setup.cfg")
 
 
-def test_init_into_handlers_option_sets_the_handler_package(
-    tmp_path: Path,
-) -> None:
+def test_init_into_handlers_option_sets_the_handler_package(tmp_path: Path) -> None:
     (tmp_path / "handlers").mkdir()
     (tmp_path / "handlers/count_words.py").write_text("ours = True\n")
     error = run(tmp_path, "toolcast", "init", "--into", ".", expect=2).stderr
@@ -111,9 +102,7 @@ def test_init_into_handlers_option_sets_the_handler_package(
     run(tmp_path, "toolcast", "generate")
 
 
-def test_init_minimal_writes_only_toolcast_yaml_and_toolset_yaml(
-    tmp_path: Path,
-) -> None:
+def test_init_minimal_writes_toolcast_yaml_and_toolset_yaml(tmp_path: Path) -> None:
     output = run(tmp_path, "toolcast", "init", "--minimal", "--name", "tiny").stdout
     assert list_files(tmp_path) == {"toolcast.yaml", "specs/tiny/toolset.yaml"}
     assert "1. toolcast new NAME\n" in output and "pyproject" not in output

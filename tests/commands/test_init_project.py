@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +13,8 @@ import yaml
 
 from tests.commands.run_module import run
 from tests.git_command import run_git
+from tests.mcp.servers import stdio_server
+from tests.output.conftest import read_outputs
 
 
 @pytest.fixture(scope="module")
@@ -72,34 +72,22 @@ def test_find_install_source_returns_a_locally_installed_wheels_folder(
     assert (found and Path(found)) == (tmp_path if is_named else None)
 
 
-def test_check_in_a_new_project_reports_only_the_note_on_the_unbuilt_wheel(
-    project: Path,
-) -> None:
+def test_check_in_a_new_project_reports_only_the_unbuilt_wheel(project: Path) -> None:
     done = run(project, "toolcast", "check", "--format", "json")
     rules = [finding["rule"] for finding in json.loads(done.stdout)["findings"]]
     # Only `check --preflight` builds the wheel.
     assert rules == ["output/unknown-wheel"]
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(300)
-def test_project_tests_created_by_init_pass(project: Path) -> None:
-    done = run(project, "pytest", "-q", "-p", "no:cacheprovider")
-    assert " passed" in done.stdout
-    assert "skipped" not in done.stdout
-
-
 def test_project_code_created_by_init_is_formatted_by_black(project: Path) -> None:
     run(project, "black", "--check", "--quiet", ".")
 
 
-def test_project_code_created_by_init_passes_ruff_with_default_rules(
-    project: Path,
-) -> None:
+def test_project_code_created_by_init_passes_ruffs_defaults(project: Path) -> None:
     run(project, "ruff", "check", "--isolated", "--no-cache", ".")
 
 
-def test_project_created_by_init_has_at_most_14_generated_files_with_700_lines(
+def test_new_project_has_at_most_14_generated_files_with_700_lines(
     project: Path,
 ) -> None:
     files = read_outputs(project)
@@ -107,68 +95,28 @@ def test_project_created_by_init_has_at_most_14_generated_files_with_700_lines(
     assert sum(text.count(b"\n") for text in files.values()) <= 700
 
 
-def test_second_tool_adds_two_generated_files_and_changes_only_cli_and_prompts(
-    tmp_path: Path,
-) -> None:
+def test_second_tool_adds_two_files_and_changes_cli_and_prompts(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "text_tools")
     run(tmp_path, "toolcast", "generate")
     before = read_outputs(tmp_path)
     run(tmp_path, "toolcast", "new", "get_weather")
     run(tmp_path, "toolcast", "generate")
     after = read_outputs(tmp_path)
-    folder = "generated/text_tools/tools"
-    assert after.keys() - before.keys() == {
-        f"{folder}/get_weather.json",
-        f"{folder}/get_weather.py",
-    }
+    folder = "text_tools/tools"
+    names = ("get_weather.json", "get_weather.py")
+    assert after.keys() - before.keys() == {f"{folder}/{name}" for name in names}
     changed = {path for path in before if before[path] != after[path]}
-    assert changed == {
-        "generated/text_tools/cli.py",
-        *(
-            f"generated/text_tools/prompts/{name}.md"
-            for name in ("cli", "preamble", "section_text")
-        ),
-    }
+    prompts = {f"prompts/{name}.md" for name in ("cli", "preamble", "section_text")}
+    assert changed == {f"text_tools/{path}" for path in {"cli.py"} | prompts}
 
 
-def read_outputs(project: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(project).as_posix(): path.read_bytes()
-        for path in (project / "generated").rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-
-
-def test_new_project_mcp_server_lists_and_runs_the_projects_tool_over_stdio(
-    project: Path,
-) -> None:
-    from mcp import ClientSession, StdioServerParameters
-    from mcp.client.stdio import stdio_client
-
-    parameters = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "generated.text_tools.mcp_server"],
-        cwd=str(project),
-    )
-
-    async def ask() -> tuple[list[str], object]:
-        async with (
-            stdio_client(parameters) as (read, write),
-            ClientSession(read, write) as session,
-        ):
-            await session.initialize()
-            listed = await session.list_tools()
-            called = await session.call_tool("count_words", {"text": "a bc"})
-            return [tool.name for tool in listed.tools], called.structured_content
-
-    names, counts = asyncio.run(ask())
-    assert names == ["count_words"]
-    assert counts == {"words": 2, "lines": 1, "characters": 4, "longest": "bc"}
-
-
-def test_new_project_generated_cli_runs_the_projects_tool(project: Path) -> None:
-    done = run(project, "generated.text_tools.cli", "count-words", "a", "bc")
-    assert json.loads(done.stdout)["words"] == 2
+def test_new_project_mcp_server_lists_and_runs_its_tool(project: Path) -> None:
+    with stdio_server(project, "generated.text_tools") as server:
+        [tool] = server.request("tools/list")["result"]["tools"]
+        result = server.call("count_words", {"text": "a bc"})["result"]
+    assert tool["name"] == "count_words"
+    counts = {"words": 2, "lines": 1, "characters": 4, "longest": "bc"}
+    assert result["structuredContent"] == counts
 
 
 @pytest.mark.slow
@@ -180,12 +128,10 @@ def test_new_project_spec_example_tests_fail_for_a_wrong_handler(
     handler = broken / "handlers" / "count_words.py"
     handler.write_text(handler.read_text().replace("words=len(words)", "words=0"))
     done = run(broken, "pytest", "-q", "-p", "no:cacheprovider", "tests", expect=1)
-    assert "2 failed" in done.stdout
+    assert "2 failed" in done.stdout and "skipped" not in done.stdout
 
 
-def test_init_workflow_runs_the_makefile_targets_check_diff_test_and_types(
-    project: Path,
-) -> None:
+def test_init_workflow_runs_makefile_targets_in_order(project: Path) -> None:
     text = (project / ".github/workflows/toolcast.yml").read_text()
     steps = yaml.safe_load(text)["jobs"]["check"]["steps"]
     commands = "\n".join(step["run"] for step in steps if "run" in step)
@@ -222,9 +168,7 @@ def test_gitattributes_hide_generated_files_that_models_do_not_read_in_diffs(
         assert attributes[f"{path}: eol"] == "lf"
 
 
-def test_init_yaml_language_server_comments_refer_to_existing_schemas(
-    project: Path,
-) -> None:
+def test_init_yaml_schema_comments_refer_to_existing_schemas(project: Path) -> None:
     files = [project / "toolcast.yaml", *project.glob("specs/*/*.yaml")]
     assert len(files) == 3
     for file in files:
@@ -237,26 +181,16 @@ def test_init_yaml_language_server_comments_refer_to_existing_schemas(
         assert schema["$defs"][kind]["$id"] == expected
 
 
-def test_init_with_files_existing_at_the_same_path_fails_and_changes_nothing(
-    tmp_path: Path,
-) -> None:
+def test_init_with_files_at_the_same_path_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("mine\n")
     (tmp_path / "specs").write_text("a file where a folder is needed\n")
     done = run(tmp_path, "toolcast", "init", "--name", "demo", expect=2)
     assert "\n  Makefile\n" in done.stderr
     assert "\n  specs\n" in done.stderr
-    assert (
-        "\n  help: use `toolcast init FOLDER` to create the project in a folder"
-        in done.stderr
-    )
+    help_ = "\n  help: use `toolcast init FOLDER` to create the project in a folder"
+    assert help_ in done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["Makefile", "specs"]
     assert (tmp_path / "Makefile").read_text() == "mine\n"
-
-
-def test_init_succeeds_in_a_folder_with_unrelated_files(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("mine\n")
-    run(tmp_path, "toolcast", "init", "--name", "demo")
-    assert (tmp_path / "specs/demo/toolset.yaml").is_file()
 
 
 @pytest.mark.parametrize(
@@ -290,16 +224,10 @@ def test_init_with_an_invalid_toolset_name_exits_with_2_and_writes_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_init_vscode_settings_and_specs_refer_to_existing_json_schemas(
-    project: Path,
-) -> None:
+def test_init_vscode_settings_refer_to_existing_json_schemas(project: Path) -> None:
     settings = json.loads((project / ".vscode" / "settings.json").read_text())
     schemas = settings["yaml.schemas"]
     assert all((project / name.partition("#")[0]).is_file() for name in schemas)
-    for spec in [project / "toolcast.yaml", *project.glob("specs/*/*.yaml")]:
-        first = spec.read_text().partition("\n")[0]
-        reference = first.partition("$schema=")[2]
-        assert (spec.parent / reference.partition("#")[0]).resolve().is_file(), spec
 
 
 def test_init_does_not_change_existing_vscode_settings(tmp_path: Path) -> None:

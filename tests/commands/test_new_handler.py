@@ -44,9 +44,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_toolcast_new_handler_writes_a_stub_and_adds_it_to_the_existing_spec(
-    project: Path,
-) -> None:
+def test_new_handler_writes_a_stub_and_adds_it_to_the_spec(project: Path) -> None:
     output = run(project, "toolcast", "new", "order", "--kind", "handler").stdout
     assert "wrote handlers/order.py\nchanged specs/shop/order.yaml\n" in output
     spec = (project / "specs/shop/order.yaml").read_text()
@@ -62,9 +60,7 @@ def test_toolcast_new_handler_writes_a_stub_and_adds_it_to_the_existing_spec(
     assert "this tool is not implemented yet" in run(project, "try_it", expect=1).stderr
 
 
-def test_toolcast_new_handler_writes_the_function_that_the_spec_names(
-    project: Path,
-) -> None:
+def test_new_handler_writes_the_function_that_the_spec_names(project: Path) -> None:
     spec = project / "specs/shop/order.yaml"
     text = ORDER + "handler: handlers.sales.orders:place\n"
     spec.write_text(text)
@@ -75,9 +71,7 @@ def test_toolcast_new_handler_writes_the_function_that_the_spec_names(
     assert "handlers/sales/orders.py exists already" in again.stderr
 
 
-def test_toolcast_new_handler_takes_a_mapping_if_a_parameter_is_no_identifier(
-    project: Path,
-) -> None:
+def test_new_handler_takes_a_dict_if_a_name_is_no_identifier(project: Path) -> None:
     spec = project / "specs/shop/order.yaml"
     spec.write_text(ORDER.replace("gift:", '"class":'))
     run(project, "toolcast", "new", "order", "--kind", "handler")
@@ -88,9 +82,7 @@ def test_toolcast_new_handler_takes_a_mapping_if_a_parameter_is_no_identifier(
     assert "handler/" not in errors
 
 
-def test_toolcast_new_toolset_adds_it_to_toolcast_yaml_and_generates(
-    project: Path,
-) -> None:
+def test_new_toolset_is_added_to_toolcast_yaml_and_generates(project: Path) -> None:
     output = run(project, "toolcast", "new", "support", "--kind", "toolset").stdout
     assert "wrote specs/support/toolset.yaml\nchanged toolcast.yaml\n" in output
     toolsets = yaml.safe_load((project / "toolcast.yaml").read_text())["toolsets"]
@@ -107,10 +99,7 @@ def test_toolcast_new_toolset_adds_it_to_toolcast_yaml_and_generates(
         (["ordr", "--kind", "handler"], "did you mean `order`?"),
         (["shop", "--kind", "toolset"], "the toolset `shop` exists already"),
         (["../x", "--kind", "toolset"], "is not a valid toolset name"),
-        (
-            ["x", "--kind", "toolset", "--toolset", "shop"],
-            "pass the name of the new toolset as NAME",
-        ),
+        (["x", "--kind", "toolset", "--toolset", "shop"], "name of the new toolset as"),
         (
             ["order", "--kind", "handler", "--section", "a"],
             "cannot be combined with `--kind handler`",

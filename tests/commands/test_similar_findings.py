@@ -44,9 +44,7 @@ def test_check_and_generate_print_similar_findings_once_with_a_count(
     assert "40 warnings" in lines[-1]
 
 
-def test_check_all_option_prints_each_similar_finding(
-    large_project: Any,
-) -> None:
+def test_check_all_option_prints_each_similar_finding(large_project: Any) -> None:
     done = large_project.toolcast("check", "--all")
     assert done.stderr.count(": warning: handler/missing: ") == MANY
     assert "similar findings" not in done.stderr
@@ -62,9 +60,7 @@ def test_check_does_not_group_five_similar_findings(make_project: Make) -> None:
     assert "similar findings" not in output
 
 
-def test_check_counts_each_error_in_a_similar_finding_group(
-    make_project: Make,
-) -> None:
+def test_check_counts_each_error_in_a_similar_finding_group(make_project: Make) -> None:
     spec = (
         "summary: Do nothing.\nparameters: {type: object, required: [a%d]}\n"
         "when_to_use: At no time.\n"
@@ -92,9 +88,7 @@ def test_check_json_output_has_every_finding_and_a_summary_with_counts(
     assert sum(summary["rules"].values()) == len(value["findings"])
 
 
-def test_check_json_summary_counts_findings_above_the_100_per_file_limit(
-    make_project: Make,
-) -> None:
+def test_check_json_counts_findings_above_the_100_per_file(make_project: Make) -> None:
     required = ", ".join(f"a{number}" for number in range(150))
     spec = f"summary: Do.\nparameters: {{type: object, required: [{required}]}}\n"
     project = make_project({"wide": spec})
@@ -103,9 +97,7 @@ def test_check_json_summary_counts_findings_above_the_100_per_file_limit(
     assert len(value["findings"]) == 101
 
 
-def test_project_without_findings_has_zero_counts_in_the_check_json_summary(
-    make_project: Make,
-) -> None:
+def test_check_json_without_findings_has_zero_counts(make_project: Make) -> None:
     project = make_project({}, toolset="targets: {registry: {}}\n")
     project.generate()
     value = json.loads(project.toolcast("check", "--format", "json").stdout)

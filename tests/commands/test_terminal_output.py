@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,7 @@ from tests.git_command import run_git
 from tests.program import toolcast
 from toolcast.commands.command_group import main
 
-# Outside of a project, which could add commands of extensions.
-with contextlib.chdir(os.sep):
-    NAMES = sorted(main.list_commands(click.Context(main)))
+ROOT = Path(__file__).parents[2]
 PROJECT = "error: no toolcast.yaml here or above\n  help: run `toolcast init` to create a project\n"
 
 
@@ -27,29 +25,45 @@ def _set_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-@pytest.mark.parametrize("arguments", [[], *([name] for name in NAMES)], ids=" ".join)
-def test_toolcast_help_fits_in_80_columns_and_describes_every_option(
-    tmp_path: Path, arguments: list[str]
-) -> None:
-    done = toolcast(tmp_path, *arguments, "--help")
-    assert done.returncode == 0
-    assert done.stdout.startswith(f"Usage: toolcast {' '.join(arguments)}".rstrip())
-    assert max(map(len, done.stdout.split("\n"))) <= 80
-    assert "\x1b" not in done.stdout
-    options = done.stdout.partition("Options:\n")[2].partition("\n\n")[0].split("\n")
-    for line, following in zip(options, [*options[1:], ""], strict=True):
-        if line.startswith("  -"):
-            has_text = "   " in line.strip() or "  " in line.strip()
-            assert has_text or following.startswith("     "), f"{line} says nothing"
+def list_commands(
+    command: click.Command, arguments: tuple[str, ...] = ()
+) -> Iterator[tuple[str, ...]]:
+    """Yield the arguments of a command and of its subcommands, recursively."""
+    yield arguments
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            subcommand = command.get_command(context, name)
+            assert subcommand is not None
+            yield from list_commands(subcommand, (*arguments, name))
+
+
+def test_toolcast_help_fits_in_80_columns_and_describes_every_option() -> None:
+    """Commands of this repository's extensions are included."""
+    with contextlib.chdir(ROOT):
+        commands = list(list_commands(main))
+    for arguments in commands:
+        done = toolcast(ROOT, *arguments, "--help")
+        assert done.returncode == 0
+        assert done.stdout.startswith(f"Usage: toolcast {' '.join(arguments)}".rstrip())
+        assert max(map(len, done.stdout.split("\n"))) <= 80, arguments
+        assert "\x1b" not in done.stdout
+        # An option's name is not broken at its dashes.
+        assert not re.search(r"--\S*-$", done.stdout, re.MULTILINE), arguments
+        text = done.stdout.partition("Options:\n")[2].partition("\n\n")[0]
+        options = text.split("\n")
+        for line, following in zip(options, [*options[1:], ""], strict=True):
+            if line.startswith("  -"):
+                assert "  " in line.strip() or following.startswith("     "), line
 
 
 def test_toolcast_help_lists_every_command_in_usage_order(tmp_path: Path) -> None:
     text = toolcast(tmp_path, "--help").stdout
     commands = [line.split()[0] for line in text.split("\n") if line.startswith("  ")]
-    assert set(NAMES) <= set(commands)
-    assert (
-        commands.index("init") < commands.index("generate") < commands.index("rename")
-    )
+    with contextlib.chdir(tmp_path):
+        assert {*main.list_commands(click.Context(main))} <= {*commands}
+    order = [commands.index(name) for name in ("init", "generate", "rename")]
+    assert order == sorted(order)
 
 
 @pytest.mark.parametrize(
@@ -113,10 +127,8 @@ def test_toolcast_diff_outside_git_or_without_commit_suggests_the_against_option
     arguments = "catalog", "--output", "x.html", "--against", "main"
     assert toolcast(root, *arguments).stderr == no_git
     run_git(root, "init", "-q")
-    assert (
-        toolcast(root, "diff").stderr
-        == f"error: the repository has no commit yet{helps}"
-    )
+    no_commit = f"error: the repository has no commit yet{helps}"
+    assert toolcast(root, "diff").stderr == no_commit
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def project(make_project: Callable[..., Project]) -> Project:
     return project_
 
 
-def test_check_hides_notes_that_cannot_be_suppressed_and_prints_their_count(
+def test_check_hides_unsuppressable_notes_and_prints_their_count(
     project: Project,
 ) -> None:
     done = project.toolcast("check")
@@ -34,7 +34,7 @@ def test_check_hides_notes_that_cannot_be_suppressed_and_prints_their_count(
     assert (done.returncode, done.stderr) == (0, line)
 
 
-def test_check_all_and_fail_on_note_print_notes_that_cannot_be_suppressed(
+def test_check_all_and_fail_on_note_print_unsuppressable_notes(
     project: Project,
 ) -> None:
     message = (
@@ -44,10 +44,9 @@ def test_check_all_and_fail_on_note_print_notes_that_cannot_be_suppressed(
         done = project.toolcast("check", *options)
         assert done.returncode == code and message in done.stderr
         assert "hidden" not in done.stderr
-    findings = json.loads(project.toolcast("check", "--format", "json").stdout)[
-        "findings"
-    ]
-    assert [finding["rule"] for finding in findings] == ["access/external-systems"]
+    done = project.toolcast("check", "--format", "json")
+    rules = [finding["rule"] for finding in json.loads(done.stdout)["findings"]]
+    assert rules == ["access/external-systems"]
 
 
 def test_check_prints_suppressible_notes_and_counts_hidden_unsuppressable_notes(
@@ -55,24 +54,15 @@ def test_check_prints_suppressible_notes_and_counts_hidden_unsuppressable_notes(
 ) -> None:
     project.edit("specs/toy/ask.yaml", "{type: object}", "{properties: {a: {}}}")
     output = project.toolcast("check").stderr
-    assert (
-        "note: prompt/parameter-undescribed: " in output
-        and "1 note that cannot be suppressed is hidden" in output
-    )
+    assert "note: prompt/parameter-undescribed: " in output
+    assert "1 note that cannot be suppressed is hidden" in output
 
 
-def test_check_does_not_count_the_note_on_an_unbuilt_wheel_as_hidden(
-    project: Project,
-) -> None:
+def test_check_does_not_count_the_unbuilt_wheel_as_hidden(project: Project) -> None:
     """A new project has this note until `--preflight` builds the wheel."""
-    project.edit(
-        "specs/toy/toolset.yaml",
-        'mcp_servers: {mail: {url: "https://mail.example/mcp"}}\n',
-        "",
-    )
-    project.write(
-        "pyproject.toml", '[build-system]\nbuild-backend = "hatchling.build"\n'
-    )
+    project.edit("specs/toy/toolset.yaml", TOOLSET.split("\n")[1], "")
+    backend = '[build-system]\nbuild-backend = "hatchling.build"\n'
+    project.write("pyproject.toml", backend)
     project.generate()
     assert project.toolcast("check").stderr == ""
     assert "note: output/unknown-wheel" in project.toolcast("check", "--all").stderr

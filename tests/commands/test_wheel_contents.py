@@ -73,7 +73,6 @@ def run_check(project: Project, pyproject: str, *options: str) -> str:
     ("settings", "missing"),
     [
         ("", "lacks `generated/__init__.py`, `generated/shop/__init__.py`"),
-        (f'{WHEEL}packages = ["shop", "handlers"]\n', "`generated/shop/__init__.py`"),
         (f'{WHEEL}packages = ["shop", "generated"]\n', "lacks `handlers/work.py`"),
         (f'{WHEEL}packages = ["shop", "handlers", "generated"]\n', ""),
         (
@@ -107,13 +106,7 @@ def test_check_preflight_reports_generated_files_and_handlers_missing_from_the_w
         ("own:", "pass", "lacks `generated/__init__.py`"),
         ("own", "raise ValueError('no compiler')", "ValueError: no compiler"),
         ("own", "raise SystemExit(3)", "unknown: it failed"),
-        (
-            "own",
-            "raise SystemExit('error: two packages\\n  see the docs')",
-            "two packages",
-        ),
-        ("own", "raise ValueError('a')", "help: fix the build; `python -m build`"),
-        ("absent", "pass", "help: install `absent`"),
+        ("own", "raise SystemExit('error: two packages\\n  see it')", "two packages"),
         ("absent.backend", "pass", "No module named 'absent'"),
         ("own:absent", "pass", "has no attribute 'absent'"),
     ],
@@ -125,11 +118,13 @@ def test_check_preflight_builds_the_wheel_with_any_build_backend(
     text = run_check(project, CUSTOM_BACKEND.format(name=name), "--preflight")
     assert expected_text in text
     assert ("output/unknown-wheel" in text) is ("lacks" not in expected_text)
+    if "lacks" not in expected_text:
+        is_missing = name == "absent.backend"
+        help_ = "install `absent`" if is_missing else "fix the build; `python -m build`"
+        assert f"help: {help_}" in text
 
 
-def test_check_without_preflight_notes_that_the_wheels_contents_are_unknown(
-    project: Project,
-) -> None:
+def test_check_without_preflight_notes_an_unknown_wheel(project: Project) -> None:
     text = run_check(project, HATCHLING)
     assert "note: output/unknown-wheel" in text
     assert "run `toolcast check --preflight`" in text
@@ -145,15 +140,10 @@ def test_check_preflight_reports_nothing_on_wheels_without_build_backend(
 
 
 @pytest.mark.parametrize(
-    ("backend", "has_hatch", "has_setuptools"),
-    [
-        ("hatchling.build", True, False),
-        ("setuptools.build_meta", False, True),
-        ("flit_core.buildapi", False, False),
-    ],
+    ("backend", "has_hatch"), [("hatchling.build", True), ("flit_core.buildapi", False)]
 )
 def test_init_into_advises_wheel_settings_for_the_declared_build_backend(
-    tmp_path: Path, backend: str, has_hatch: bool, has_setuptools: bool
+    tmp_path: Path, backend: str, has_hatch: bool
 ) -> None:
     project = Project(tmp_path)
     project.write(
@@ -164,4 +154,4 @@ def test_init_into_advises_wheel_settings_for_the_declared_build_backend(
     project.write("shop/__init__.py", "")
     output = toolcast(project.root, "init", "--into", ".", "--minimal").stdout
     assert ("[tool.hatch.build.targets.wheel]" in output) is has_hatch, output
-    assert ("[tool.setuptools.package-data]" in output) is has_setuptools
+    assert "[tool.setuptools.package-data]" not in output

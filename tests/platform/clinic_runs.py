@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
-import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -126,19 +124,6 @@ class Clinic:
         finally:
             engine.dispose()
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run Python in the project without a terminal until it ends."""
-        return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=self.project,
-            env={**os.environ, **self.environment},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            start_new_session=True,
-        )
-
     def start(self, *arguments: str) -> Process:
         """Start `python -m ARGUMENTS` in the project."""
         return start(self.project, *arguments, env={**os.environ, **self.environment})
@@ -152,13 +137,3 @@ class Clinic:
             return import_module("clinic.tables")
         finally:
             sys.path.remove(str(self.project))
-
-
-def encode_arguments(**arguments: object) -> str:
-    """Return the value for a command's `--arguments`."""
-    return json.dumps(arguments)
-
-
-def get_text(result: Mapping[str, Any]) -> str:
-    """Return the text of a raw result's first block."""
-    return str(result["content"][0]["text"])

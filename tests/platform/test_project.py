@@ -11,6 +11,9 @@ import pytest
 
 from toolcast.commands.main import main
 
+# `tools/list` of each client and version starts a server.
+TESTS = "not mcp_tools_list_is_exact or (reception and desk)"
+
 
 def test_check_command_has_no_findings_in_the_clinic_example_project(
     clinic_project: Path,
@@ -29,8 +32,8 @@ def test_check_command_has_no_findings_in_the_clinic_example_project(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "clinic_tools"],
-        ["mypy", "--strict", "clinic", "clinic_tools", "clinic_script.py"],
+        [*"pytest -q -n 0 -p no:cacheprovider clinic_tools -k".split(), TESTS],
+        ["mypy", "--strict", "clinic", "clinic_tools"],
     ],
 )
 def test_generated_tests_and_mypy_pass_in_the_clinic_example_project(

@@ -17,7 +17,8 @@ EDITS = {
     "remove": ["remove", "store_note", "--without-notice", "--force"],
 }
 LIST = "list.json"
-IMPORT = ["import", LIST, "--toolset", "toy", "--force"]
+EDITS["import"] = ["import", LIST, "--toolset", "toy", "--force"]
+TOOL = {"inputSchema": {"type": "object"}, "description": "Does."}
 
 
 def run_and_interrupt(project: Project, arguments: list[str], after: int) -> bool:
@@ -50,11 +51,16 @@ def run_and_interrupt(project: Project, arguments: list[str], after: int) -> boo
 
 
 @pytest.mark.parametrize("kind", EDITS)
-def test_interrupted_rename_or_remove_is_completed_by_a_second_run(
+def test_interrupted_rename_remove_or_import_is_completed_by_a_second_run(
     notes: Project, kind: str
 ) -> None:
-    """`check` reports the interrupted edit."""
+    """`check` reports the interrupted edit of a tool.
+
+    The imported list changes one tool, adds one and removes the others.
+    """
     arguments = EDITS[kind]
+    tools = [{"name": name, **TOOL} for name in ("find_note", "new_note")]
+    notes.write(LIST, json.dumps(tools))
     notes.write("handlers/more.py", "from .toy import find_note\n")
     notes.generate()
     assert notes.toolcast("check").returncode == 0
@@ -72,40 +78,13 @@ def test_interrupted_rename_or_remove_is_completed_by_a_second_run(
         steps += 1
         halfway = read_files(notes.root)
         assert halfway not in (before, expected)
-        assert notes.toolcast("check").returncode == 1
+        assert kind == "import" or notes.toolcast("check").returncode == 1
         run_command(notes, *arguments)
         assert read_files(notes.root) == expected, steps
     assert steps >= 1 if kind == "remove" else steps >= 3
 
 
-def test_interrupted_tool_list_import_is_completed_by_a_second_run(
-    notes: Project,
-) -> None:
-    """Import a list that changes one tool, adds one and removes the others."""
-    tool = {"inputSchema": {"type": "object"}, "description": "Does."}
-    tools = [{"name": name, **tool} for name in ("find_note", "new_note")]
-    notes.write(LIST, json.dumps(tools))
-    before = read_files(notes.root)
-    run_command(notes, *IMPORT)
-    expected = read_files(notes.root)
-    steps = 0
-    while True:
-        for path in read_files(notes.root).keys() - before.keys():
-            (notes.root / path).unlink()
-        for path, data in before.items():
-            (notes.root / path).write_bytes(data)
-        if not run_and_interrupt(notes, IMPORT, after=steps + 1):
-            break
-        steps += 1
-        assert read_files(notes.root) not in (before, expected)
-        run_command(notes, *IMPORT)
-        assert read_files(notes.root) == expected, steps
-    assert steps >= 3
-
-
-def test_interrupted_rename_is_not_completed_if_the_new_spec_was_edited(
-    notes: Project,
-) -> None:
+def test_interrupted_rename_does_not_replace_an_edited_spec(notes: Project) -> None:
     """The second run reports that the tool exists already."""
     arguments = ["rename", "find_note", "look_up"]
     run_and_interrupt(notes, arguments, after=1)
@@ -121,15 +100,14 @@ def test_interrupted_rename_is_not_completed_if_the_new_spec_was_edited(
         (EDITS["rename"], "specs/toy"),
         (EDITS["rename"], "handlers"),
         (EDITS["remove"], "specs/toy"),
-        (IMPORT, "specs/toy"),
+        (EDITS["import"], "specs/toy"),
         (["rename", "store_note", "keep_note"], "specs/toy"),
     ],
 )
 def test_rename_remove_and_import_delete_leftover_temporary_files(
     notes: Project, arguments: list[str], folder: str
 ) -> None:
-    tool = {"inputSchema": {"type": "object"}, "description": "Does."}
-    notes.write(LIST, json.dumps([{"name": "new_note", **tool}]))
+    notes.write(LIST, json.dumps([{"name": "new_note", **TOOL}]))
     leftover = notes.write(f"{folder}/.toolcast-{'0a' * 8}.tmp", "half\n")
     own = notes.write(f"{folder}/.toolcast-notes.tmp", "mine\n")
     run_command(notes, *arguments)

@@ -75,16 +75,15 @@ def moved_tool(make_project: Callable[..., Project]) -> Project:
     project.write("specs/office/stamp.yaml", STAMP)
     project.write("office/__init__.py", "")
     project.write("office/post.py", "def stamp(): ...\n\n\ndef send(to=''): ...\n")
-    project.write(
-        "tools.md", "<!-- toolcast: parameters toy send -->\n<!-- /toolcast -->\n"
-    )
+    marker = "<!-- toolcast: parameters toy send -->"
+    project.write("tools.md", f"{marker}\n<!-- /toolcast -->\n")
     project.generate()
     assert project.toolcast("check").returncode == 0
-    spec = project.root / "specs/toy/send.yaml"
-    spec.rename(project.root / "specs/office/send.yaml")
+    (project.root / "specs/toy/send.yaml").rename(project.root / MOVED)
     return project
 
 
+MOVED = "specs/office/send.yaml"
 STEPS = {
     "access/unknown-tool": ("specs/toy/toolset.yaml", "[read, send]", "[read]"),
     "cases/unknown-tool": (
@@ -97,17 +96,9 @@ STEPS = {
         "exclusions:\n  - {tool: send, target: mcp, reason: A person sends.}\n",
         "",
     ),
-    "spec/unknown-section": (
-        "specs/office/send.yaml",
-        "section: mail",
-        "section: post",
-    ),
-    "handler/outside-package": (
-        "specs/office/send.yaml",
-        "handlers.toy:send",
-        "office.post:send",
-    ),
-    "spec/unknown-permission": ("specs/office/send.yaml", "permission: write\n", ""),
+    "spec/unknown-section": (MOVED, "section: mail", "section: post"),
+    "handler/outside-package": (MOVED, "handlers.toy:send", "office.post:send"),
+    "spec/unknown-permission": (MOVED, "permission: write\n", ""),
     "schema/invalid-reference": ("specs/office/definitions.yaml", "", DEFINITIONS),
     "access/unreachable": ("specs/office/toolset.yaml", "[stamp]", "[stamp, send]"),
     "output/invalid-marker": ("tools.md", "toy send", "office send"),

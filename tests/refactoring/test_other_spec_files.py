@@ -38,8 +38,7 @@ def shop(notes: Project) -> Project:
         "specs/toy/mcp_resources/page.yaml",
         "name: page\nuri: toy://page\nmime_type: text/markdown\nfile: pages/page.md\n",
     )
-    notes.write("specs/toy/pages/page.md", "")
-    (notes.root / "specs/toy/pages/page.md").write_bytes(PAGE)
+    notes.write("specs/toy/pages/page.md", "").write_bytes(PAGE)
     notes.write(
         "specs/toy/mcp_resources/found.yaml",
         "name: found\nuri: toy://found\nhandler: handlers.toy:find_note\n",
@@ -47,9 +46,7 @@ def shop(notes: Project) -> Project:
     return notes
 
 
-def test_rename_edits_shared_definitions_resources_and_mcp_prompts(
-    shop: Project,
-) -> None:
+def test_rename_edits_definitions_resources_and_mcp_prompts(shop: Project) -> None:
     output = run_command(shop, "rename", "find_note", "search_notes", "--handler")
     after = read_files(shop.root)
     money = MONEY.replace("What find_note", "What search_notes")
@@ -66,9 +63,7 @@ def test_rename_edits_shared_definitions_resources_and_mcp_prompts(
     assert "specs/toy/pages/page.md:2:12: See /notes/find_note." in output
 
 
-def test_rename_does_not_edit_an_mcp_prompt_placeholder_with_the_tool_name(
-    shop: Project,
-) -> None:
+def test_rename_does_not_edit_an_mcp_prompt_placeholder(shop: Project) -> None:
     text = PROMPT.replace("topic", "find_note")
     shop.write("specs/toy/mcp_prompts/tidy.yaml", text)
     run_command(shop, "rename", "find_note", "search_notes")
@@ -83,25 +78,17 @@ def test_rename_does_not_edit_a_binary_resource_file(shop: Project) -> None:
     assert (shop.root / "specs/toy/pages/page.md").read_bytes() == data
 
 
-def test_remove_command_lists_mentions_in_definitions_prompts_and_resources(
-    shop: Project,
-) -> None:
-    output = run_rejected(
-        shop, 1, "remove", "find_note", "--without-notice", "--toolset", "toy"
-    )
+def test_remove_lists_mentions_in_definitions_and_resources(shop: Project) -> None:
     shop.edit("specs/toy/store_note.yaml", ", replacement: find_note", "")
-    output = run_rejected(
-        shop, 1, "remove", "find_note", "--without-notice", "--toolset", "toy"
-    )
+    command = ("remove", "find_note", "--without-notice", "--toolset", "toy")
+    output = run_rejected(shop, 1, *command)
     assert output.count("specs/toy/definitions.yaml:4:16") == 1
     assert "specs/toy/mcp_prompts/tidy.yaml:6:11" in output
     assert "specs/toy/mcp_resources/page.yaml:4:7" in output
 
 
 @pytest.mark.parametrize("arguments", [["rename", "tidy", "x"], ["remove", "tidy"]])
-def test_mcp_prompt_rename_and_remove_are_rejected(
-    shop: Project, arguments: list[str]
-) -> None:
+def test_mcp_prompt_edits_are_rejected(shop: Project, arguments: list[str]) -> None:
     """The message tells the user to edit the prompt by hand."""
     output = run_rejected(shop, 2, *arguments)
     assert "edit the prompt by hand: specs/toy/mcp_prompts/tidy" in output

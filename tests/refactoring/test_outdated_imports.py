@@ -29,9 +29,7 @@ def take(arguments: FindNoteArguments) -> None:
 """
 
 
-def test_check_reports_handler_imports_whose_modules_are_no_longer_generated(
-    notes: Project,
-) -> None:
+def test_check_reports_imports_of_modules_no_longer_generated(notes: Project) -> None:
     """Specs and outputs are valid; only the handler's imports are outdated."""
     handlers = (notes.root / "handlers/toy.py").read_text("utf-8")
     notes.write("handlers/toy.py", f"from .more import typed\n{handlers}")
@@ -39,33 +37,18 @@ def test_check_reports_handler_imports_whose_modules_are_no_longer_generated(
     run_command(notes, "rename", "find_note", "search")
     done = notes.toolcast("check")
     assert done.returncode == 1
-    message_template = (
-        "a handler imports `generated.toy.tools.{}, which is not generated"
-    )
     expected = [
-        (
-            "11:5",
-            message_template.format("find_note`"),
-            "did you mean `generated.toy.tools.search`?",
-        ),
-        (
-            "13:1",
-            message_template.format("find_note`"),
-            "did you mean `generated.toy.tools.search`?",
-        ),
-        (
-            "14:1",
-            message_template.format("store_note.StoreNoteArgument`"),
-            "did you mean `StoreNoteArguments`?",
-        ),
-        ("19:5", "a handler imports `generated.toy.langchain_tools`", ""),
+        ("11:5", "tools.find_note`, which is not generated"),
+        ("13:1", "tools.find_note`, which is not generated"),
+        ("14:1", "tools.store_note.StoreNoteArgument`, which is not generated"),
+        ("19:5", "langchain_tools`"),
     ]
     lines = [line for line in done.stderr.splitlines() if "typed.py" in line]
-    assert len(lines) == len(expected), done.stderr
-    for line, (position, message, help_) in zip(lines, expected, strict=True):
+    for line, (position, imported) in zip(lines, expected, strict=True):
         prefix = f"handlers/more/typed.py:{position}: error: handler/import-error: "
-        assert line.startswith(prefix + message)
-        assert help_ in done.stderr
+        assert line.startswith(f"{prefix}a handler imports `generated.toy.{imported}")
+    assert done.stderr.count("did you mean `generated.toy.tools.search`?") == 2
+    assert "did you mean `StoreNoteArguments`?" in done.stderr
     text = TYPED.replace("tools.find_note import F", "tools.search import Search as F")
     text = text.replace("import find_note\n", "import search\n")
     text = text.replace("StoreNoteArgument\n", "StoreNoteArguments\n")

@@ -20,36 +20,21 @@ mcp_servers:
     command: disk-server
     args: [--root, /srv]
 """
-READ = """\
-summary: Reads a file.
-parameters: {type: object}
-"""
-OTHER = """\
-name: other
-title: Other
-handlers: handlers
-targets: {registry: {}}
-"""
+READ = "summary: Reads a file.\nparameters: {type: object}\n"
 
 
 @pytest.fixture
 def files(make_project: Callable[..., Project]) -> Project:
     tools = {"read": READ, "write": READ.replace("Reads", "Writes")}
-    project = make_project(tools, toolset=TOOLSET)
-    project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/other]")
-    project.write("specs/other/toolset.yaml", OTHER)
-    project.write("specs/other/ping.yaml", "name: ping\n" + READ)
-    return project
+    return make_project(tools, toolset=TOOLSET)
 
 
-def load_servers(project: Project, toolset: str = "toy") -> Any:
-    text = project.root.joinpath(f"specs/{toolset}/toolset.yaml").read_text()
+def load_servers(project: Project) -> Any:
+    text = (project.root / "specs/toy/toolset.yaml").read_text()
     return yaml.safe_load(text).get("mcp_servers")
 
 
-def test_proxied_tool_rename_records_the_tool_name_on_the_mcp_server(
-    files: Project,
-) -> None:
+def test_proxied_tool_rename_records_the_servers_tool_name(files: Project) -> None:
     before = read_files(files.root)
     run_command(files, "rename", "read", "look")
     assert load_servers(files)["disk"]["tools"] == {"read": "look"}
@@ -63,9 +48,7 @@ def test_proxied_tool_rename_records_the_tool_name_on_the_mcp_server(
     assert after["specs/toy/toolset.yaml"] == before["specs/toy/toolset.yaml"]
 
 
-def test_proxied_tool_rename_records_its_server_tool_name_without_prefix(
-    files: Project,
-) -> None:
+def test_proxied_tool_rename_records_the_name_without_prefix(files: Project) -> None:
     files.edit("specs/toy/toolset.yaml", "  disk:\n", "  disk:\n    prefix: wr\n")
     run_command(files, "rename", "write", "wrote")
     assert load_servers(files)["disk"]["tools"] == {"ite": "wrote"}
@@ -73,16 +56,13 @@ def test_proxied_tool_rename_records_its_server_tool_name_without_prefix(
     assert load_servers(files)["disk"]["tools"] == {"ite": "note"}
 
 
-def test_removing_the_last_proxied_tool_removes_its_mcp_server_from_the_toolset(
-    files: Project,
-) -> None:
+def test_removing_the_last_proxied_tool_removes_its_server(files: Project) -> None:
     # A server without proxied tools would be an external server that offers every tool.
     files.edit("specs/toy/toolset.yaml", "proxy: disk\n", "")
     files.edit("specs/toy/read.yaml", "summary: Reads", "proxy: disk\nsummary: Reads")
     files.edit("specs/toy/write.yaml", "summary: W", "proxy: disk\nsummary: W")
     run_command(files, "remove", "read", "--without-notice", "--force")
-    assert load_servers(files) == {
-        "disk": {"command": "disk-server", "args": ["--root", "/srv"]}
-    }
+    server = {"command": "disk-server", "args": ["--root", "/srv"]}
+    assert load_servers(files) == {"disk": server}
     run_command(files, "remove", "write", "--without-notice", "--force")
     assert load_servers(files) is None

@@ -47,20 +47,13 @@ def test_tool_renames_in_this_repository_change_only_the_tool_names(
             source = path.replace("xyz_renamed", owned_tool.tool.name)
             before = (ROOT / source).read_bytes()
             if source == owned_tool.tool.source.file:
-                previous = b", ".join(
-                    name.encode() for name in owned_tool.tool.renamed_from
-                )
-                new_line = b"renamed_from: [%s%s]\n" % (
-                    previous + b", " if previous else b"",
-                    old,
-                )
+                previous = ", ".join(owned_tool.tool.renamed_from).encode()
+                names = b"%s, %s" % (previous, old) if previous else old
+                new_line = b"renamed_from: [%s]\n" % names
                 assert data.count(new_line) == 1
                 old_line = b"renamed_from: [%s]\n" % previous if previous else b""
                 data = data.replace(new_line, old_line)
-            assert data.replace(b"xyz_renamed", old) == before, (
-                owned_tool.tool.name,
-                path,
-            )
+            assert data.replace(b"xyz_renamed", old) == before, (old, path)
 
 
 @pytest.mark.rows(30)

@@ -18,17 +18,10 @@ def repo(notes: Project) -> Project:
     return notes
 
 
-def test_remove_command_removes_a_deprecated_tool_and_reserves_its_names(
-    repo: Project,
-) -> None:
-    repo.edit(
-        "specs/toy/store_note.yaml",
-        "replacement: find_note}",
-        'removal: "2020-02-02", replacement: find_note}',
-    )
-    repo.edit(
-        "specs/toy/store_note.yaml", "section:", "renamed_from: [put_note]\nsection:"
-    )
+def test_remove_reserves_the_names_of_a_deprecated_tool(repo: Project) -> None:
+    spec = "specs/toy/store_note.yaml"
+    repo.edit(spec, "replacement:", 'removal: "2020-02-02", replacement:')
+    repo.edit(spec, "section:", "renamed_from: [put_note]\nsection:")
     run_git(repo.root, "add", ".")
     before = read_files(repo.root)
     output = run_command(repo, "remove", "store_note")
@@ -85,10 +78,8 @@ def test_remove_command_before_the_announced_date_requires_without_notice(
     run_command(
         repo, "remove", "store_note", "--without-notice", "--reason", "It was unsafe."
     )
-    toolset = (repo.root / "specs/toy/toolset.yaml").read_text()
-    assert "  - name: store_note\n    reason: It was unsafe.\n" in toolset.replace(
-        '"', ""
-    )
+    toolset = (repo.root / "specs/toy/toolset.yaml").read_text().replace('"', "")
+    assert "  - name: store_note\n    reason: It was unsafe.\n" in toolset
 
 
 def test_remove_command_removes_a_draft_tool_without_deprecation(repo: Project) -> None:
@@ -112,16 +103,12 @@ def test_remove_and_rename_list_mentions_in_scanned_files_once(repo: Project) ->
 def test_remove_command_rejects_a_tool_that_other_specs_mention(repo: Project) -> None:
     """The option `--ignore-mentions` removes it nevertheless."""
     output = run_rejected(repo, 1, "remove", "find_note", "--without-notice")
-    assert (
-        "`find_note` is the replacement of deprecated tools:\n  specs/toy/store_note.yaml:10"
-        in output
-    )
+    message = "`find_note` is the replacement of deprecated tools:\n"
+    assert f"{message}  specs/toy/store_note.yaml:10" in output
     repo.edit("specs/toy/store_note.yaml", ", replacement: find_note}", "}")
     output = run_rejected(repo, 1, "remove", "find_note", "--without-notice")
-    locations = [
-        row.strip() for row in output.splitlines() if row.startswith("  specs/")
-    ]
-    assert locations == [
+    rows = [row for row in output.splitlines() if row.startswith("  specs/")]
+    assert [row.strip() for row in rows] == [
         "specs/toy/store_note.yaml:3:14",
         "specs/toy/store_note.yaml:4:14",
         "specs/toy/toolset.yaml:4:15",
@@ -136,9 +123,7 @@ def test_remove_command_rejects_a_tool_that_other_specs_mention(repo: Project) -
     assert "`handlers.toy:find_note` is no longer the handler of a tool" in output
 
 
-def test_remove_command_requires_force_for_a_spec_that_git_cannot_restore(
-    repo: Project,
-) -> None:
+def test_remove_requires_force_for_a_spec_that_git_lacks(repo: Project) -> None:
     repo.edit("specs/toy/store_note.yaml", "Stores a note.", "Stores one note.")
     output = run_rejected(repo, 1, "remove", "store_note", "--without-notice")
     assert "git cannot restore specs/toy/store_note.yaml" in output
@@ -146,9 +131,7 @@ def test_remove_command_requires_force_for_a_spec_that_git_cannot_restore(
     run_command(repo, "remove", "store_note", "--without-notice", "--force")
 
 
-def test_removed_tool_name_is_reserved_in_the_generated_registry(
-    repo: Project,
-) -> None:
+def test_removed_tool_name_is_reserved_in_the_generated_registry(repo: Project) -> None:
     with (repo.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("mcp_servers: {far: {command: far, allow: [other_tool]}}\n")
     run_command(repo, "remove", "store_note", "--without-notice")

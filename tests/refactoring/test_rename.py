@@ -14,6 +14,8 @@ from tests.conftest import Project
 
 from .conftest import read_files, run_command, run_rejected
 
+AT_ONCE = ("--without-notice", "--ignore-mentions", "--force")
+
 
 def diff_files(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
     """Return the removed and added lines with their files."""
@@ -30,11 +32,9 @@ def diff_files(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
     return rows
 
 
-def test_rename_edits_every_reference_and_text_with_the_tool_name(
-    notes: Project,
-) -> None:
+def test_rename_edits_references_and_lists_comments_and_code(notes: Project) -> None:
     before = read_files(notes.root)
-    run_command(notes, "rename", "find_note", "search")
+    output = run_command(notes, "rename", "find_note", "search")
     after = read_files(notes.root)
     assert before.keys() ^ after.keys() == {
         "specs/toy/find_note.yaml",
@@ -69,12 +69,6 @@ def test_rename_edits_every_reference_and_text_with_the_tool_name(
         'specs/toy/toolset.yaml: +   - {tool: search, target: mcp, reason: "`search` is'
         ' internal."}',
     ]
-
-
-def test_rename_lists_mentions_in_comments_and_code_with_locations(
-    notes: Project,
-) -> None:
-    output = run_command(notes, "rename", "find_note", "search")
     left = output.partition("Not changed, for you to review:\n")[2].partition("\n\n")[0]
     assert left.splitlines() == [
         "  specs/toy/search.yaml:2:10: # Finds; find_note is its name.",
@@ -110,6 +104,9 @@ def test_successive_tool_renames_record_every_previous_name(notes: Project) -> N
     run_command(notes, "generate")
 
 
+PREVIOUS_NAME = ("section: notes", "section: notes\nrenamed_from: [old_note]")
+
+
 @pytest.mark.parametrize(
     ("new", "code", "message"),
     [
@@ -124,28 +121,20 @@ def test_successive_tool_renames_record_every_previous_name(notes: Project) -> N
         ("", 2, "is not a valid tool name"),
         ("find_note", 2, "the tool already has the name `find_note`"),
         ("a" * 129, 2, "is not a valid tool name"),
+        ("toolset", 1, "`toolset.yaml` is a file of the toolset itself"),
+        ("Toolset", 1, "`Toolset.yaml` is a file of the toolset itself"),
     ],
 )
 def test_rename_to_an_invalid_used_or_reserved_tool_name_is_rejected(
     notes: Project, new: str, code: int, message: str
 ) -> None:
-    notes.edit(
-        "specs/toy/store_note.yaml", "handler:", "renamed_from: [old_note]\nhandler:"
-    )
+    notes.edit("specs/toy/store_note.yaml", *PREVIOUS_NAME)
     with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write(
             "reserved_names: [{name: kept_back, reason: It was unsafe.}]\n"
             "mcp_servers: {theirs: {command: x, allow: [note], prefix: their_}}\n"
         )
     assert message in run_rejected(notes, code, "rename", "--", "find_note", new)
-
-
-def test_rename_to_a_name_that_another_tool_previously_had_is_rejected(
-    notes: Project,
-) -> None:
-    run_command(notes, "rename", "find_note", "other_note")
-    output = run_rejected(notes, 1, "rename", "store_note", "find_note")
-    assert "`find_note` is a previous name of the tool `other_note`" in output
 
 
 @pytest.mark.parametrize(
@@ -158,21 +147,18 @@ def test_rename_to_a_name_that_another_tool_previously_had_is_rejected(
 def test_rename_suggests_the_current_tool_name_for_an_unknown_or_previous_one(
     notes: Project, old: str, message: str
 ) -> None:
-    notes.edit(
-        "specs/toy/store_note.yaml", "handler:", "renamed_from: [old_note]\nhandler:"
-    )
+    notes.edit("specs/toy/store_note.yaml", *PREVIOUS_NAME)
     assert message in run_rejected(notes, 2, "rename", old, "x")
 
 
 def test_rename_accepts_a_tool_name_qualified_by_its_toolset(notes: Project) -> None:
     run_command(notes, "rename", "toy/find_note", "search")
     assert "specs/toy/search.yaml" in read_files(notes.root)
-    assert "no toolset `others`" in run_rejected(
-        notes, 2, "rename", "others/search", "x"
-    )
+    output = run_rejected(notes, 2, "rename", "others/search", "x")
+    assert "no toolset `others`" in output
 
 
-def test_tool_rename_requires_the_toolset_option_if_the_name_is_in_two_toolsets(
+def test_rename_of_a_name_in_two_toolsets_requires_toolset_option(
     notes: Project,
 ) -> None:
     other = notes.root / "specs/other"
@@ -185,9 +171,7 @@ def test_tool_rename_requires_the_toolset_option_if_the_name_is_in_two_toolsets(
     assert "ping's" in (other / "toolset.yaml").read_text()
 
 
-def test_rename_lists_mentions_that_could_mean_a_tool_in_another_toolset(
-    notes: Project,
-) -> None:
+def test_rename_lists_mentions_that_could_mean_another_tool(notes: Project) -> None:
     for name in ("second", "third"):
         instructions = "instructions: Call find_note.\n" if name == "third" else ""
         begin = f"name: {name}\ntitle: More\nhandlers: handlers\n"
@@ -195,9 +179,8 @@ def test_rename_lists_mentions_that_could_mean_a_tool_in_another_toolset(
         notes.write(f"specs/{name}/toolset.yaml", begin + instructions + targets)
     spec = (notes.root / "specs/other/ping.yaml").read_text()
     notes.write("specs/second/find_note.yaml", spec.replace("ping", "find_note"))
-    notes.edit(
-        "toolcast.yaml", "specs/other]", "specs/other, specs/second, specs/third]"
-    )
+    toolsets = "specs/other, specs/second, specs/third]"
+    notes.edit("toolcast.yaml", "specs/other]", toolsets)
     output = run_command(notes, "rename", "find_note", "search", "--toolset", "toy")
     assert "specs/third/toolset.yaml:4:20: instructions: Call find_note." in output
     assert "specs/other/toolset.yaml:5:20: instructions: What find_note" in output
@@ -230,26 +213,18 @@ def test_tool_rename_does_not_edit_a_common_word_equal_to_the_tool_name(
     run_command(project, "generate")
 
 
-def test_rename_lists_a_tool_name_inside_a_path_and_does_not_edit_it(
-    notes: Project,
-) -> None:
+def test_rename_lists_and_keeps_a_tool_name_inside_a_path(notes: Project) -> None:
+    """The handler's function may be missing."""
     notes.edit("specs/toy/find_note.yaml", "Finds notes.", "Finds docs/find_note.md.")
+    notes.edit("specs/toy/find_note.yaml", "toy:find_note", "toy:find_note_gone")
     output = run_command(notes, "rename", "find_note", "search")
     assert "specs/toy/search.yaml:4:21: summary: Finds docs/find_note.md." in output
 
 
-def test_rename_edits_the_clients_override_file(notes: Project) -> None:
+def test_rename_edits_toolcast_accept_yaml_and_override_file(notes: Project) -> None:
     with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("clients_override: conf/clients.json\n")
-    notes.write("conf/clients.json", '{"desk": {"allow": ["find_note"]}}\n')
-    run_command(notes, "rename", "find_note", "search")
-    override = (notes.root / "conf/clients.json").read_text()
-    assert override == '{"desk": {"allow": ["search"]}}\n'
-
-
-def test_rename_edits_the_tool_in_toolcast_accept_yaml_accepted_changes(
-    notes: Project,
-) -> None:
+    override = notes.write("conf/clients.json", '{"desk": {"allow": ["find_note"]}}\n')
     entry = "  - {{rule: tool/removed, {}, reason: So be it.}}\n"
     targets = ("tool: find_note", "tool: find_note, toolset: toy")
     other = entry.format("tool: find_note, toolset: other")
@@ -258,6 +233,7 @@ def test_rename_edits_the_tool_in_toolcast_accept_yaml_accepted_changes(
     run_command(notes, "rename", "find_note", "search")
     renamed = text.replace("tool: find_note", "tool: search", 2)
     assert file.read_text() == renamed
+    assert override.read_text() == '{"desk": {"allow": ["search"]}}\n'
 
 
 def test_rename_and_remove_edit_tool_selection_cases(notes: Project) -> None:
@@ -280,9 +256,7 @@ def test_rename_and_remove_edit_tool_selection_cases(notes: Project) -> None:
     # Messages of users are listed and not edited.
     assert "message: Keep find_note for me." in output
     notes.edit("specs/toy/store_note.yaml", "replacement: search", "replacement: ping")
-    run_command(
-        notes, "remove", "search", "--without-notice", "--ignore-mentions", "--force"
-    )
+    run_command(notes, "remove", "search", *AT_ONCE)
     toolset = (notes.root / "specs/toy/toolset.yaml").read_text()
     assert toolset.endswith("    tool: store_note\n    never: []\n")
     assert "Where did I" not in toolset
@@ -303,9 +277,7 @@ old\r
 <!-- /toolcast -->"""
 
 
-def test_rename_edits_and_remove_lists_toolcast_markers_in_markdown_documents(
-    notes: Project,
-) -> None:
+def test_rename_edits_and_remove_lists_markers_in_documents(notes: Project) -> None:
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("documents: [docs/tools.md]\n")
     document = notes.root / "docs/tools.md"
@@ -317,15 +289,11 @@ def test_rename_edits_and_remove_lists_toolcast_markers_in_markdown_documents(
     mark = "<!-- toolcast: parameters toy search -->"
     assert changed == {0: f"{mark}  \r", 8: mark}
     notes.edit("specs/toy/store_note.yaml", "replacement: search", "replacement: ping")
-    output = run_command(
-        notes, "remove", "search", "--without-notice", "--ignore-mentions", "--force"
-    )
+    output = run_command(notes, "remove", "search", *AT_ONCE)
     assert "  docs/tools.md:9:1: <!-- toolcast: parameters toy search -->" in output
 
 
-def test_rename_lists_handler_imports_from_the_generated_tool_module(
-    notes: Project,
-) -> None:
+def test_rename_lists_imports_of_the_generated_tool_module(notes: Project) -> None:
     """Generated modules of types are named after their tool."""
     code = (
         "from generated.toy.tools.find_note import FindNoteArguments\n"
@@ -341,9 +309,8 @@ def test_rename_lists_handler_imports_from_the_generated_tool_module(
 
 def test_rename_in_a_project_with_spec_errors_is_rejected(notes: Project) -> None:
     notes.edit("specs/other/ping.yaml", "summary:", "sumary:")
-    assert "did you mean `summary`" in run_rejected(
-        notes, 1, "rename", "find_note", "search"
-    )
+    output = run_rejected(notes, 1, "rename", "find_note", "search")
+    assert "did you mean `summary`" in output
 
 
 def test_rename_that_causes_a_spec_error_is_rejected(notes: Project) -> None:
@@ -352,18 +319,8 @@ def test_rename_that_causes_a_spec_error_is_rejected(notes: Project) -> None:
     for name in ("find_note", "store_note"):
         notes.edit(f"specs/toy/{name}.yaml", "summary:", "skill: {}\nsummary:")
     output = run_rejected(notes, 1, "rename", "find_note", "store__note")
-    assert (
-        "error: name/skill-name: the skill's name `store-note` is also that of"
-        in output
-    )
+    assert "error: name/skill-name: the skill's name `store-note` is also" in output
     assert "error: the specs would have the errors above after this change\n" in output
-
-
-def test_rename_succeeds_if_the_tool_handler_function_is_missing(
-    notes: Project,
-) -> None:
-    notes.edit("specs/toy/find_note.yaml", "toy:find_note", "toy:find_note_gone")
-    run_command(notes, "rename", "find_note", "search")
 
 
 @pytest.mark.parametrize("kind", ["link", "folder of links", "existing pipe"])
@@ -411,25 +368,13 @@ def test_rename_can_change_only_the_tool_name_letter_case(notes: Project) -> Non
     assert not (notes.root / "specs/toy/find_note.yaml").exists()
 
 
-@pytest.mark.parametrize("name", ["toolset", "Toolset"])
-def test_tool_rename_to_toolset_is_rejected(notes: Project, name: str) -> None:
-    """Specs named `toolset` would be read as the toolset's file."""
-    notes.write(
-        "specs/other/pong.yaml", "name: pong\nsummary: Answers.\nparameters: {}\n"
-    )
-    output = run_rejected(notes, 1, "rename", "pong", name)
-    assert f"`{name}.yaml` is a file of the toolset itself" in output
-
-
 def test_rename_that_would_edit_a_read_only_file_is_rejected(notes: Project) -> None:
     (notes.root / "specs/toy/toolset.yaml").chmod(0o444)
     output = run_rejected(notes, 1, "rename", "find_note", "search")
     assert "specs/toy/toolset.yaml is read-only" in output
 
 
-def test_rename_to_a_common_word_puts_the_new_name_in_backticks_in_prose(
-    notes: Project,
-) -> None:
+def test_rename_to_a_common_word_puts_it_in_backticks(notes: Project) -> None:
     notes.write(
         "specs/toy/more.yaml",
         """\

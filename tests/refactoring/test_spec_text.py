@@ -50,9 +50,7 @@ def replace_name(spec: SpecText) -> None:
         ("--- # begins\nname: old\n...\n", "--- # begins\nname: new\n...\n"),
     ],
 )
-def test_tool_rename_in_yaml_preserves_quotes_and_comments(
-    before: str, after: str
-) -> None:
+def test_rename_in_yaml_preserves_quotes_and_comments(before: str, after: str) -> None:
     assert_edited(before, after, rename_tool)
 
 
@@ -86,16 +84,13 @@ def test_replacing_a_word_in_a_yaml_string_preserves_style_and_lines(
 
 def test_yaml_edit_preserves_windows_line_ends_and_byte_order_mark() -> None:
     data = b"\xef\xbb\xbfname: old\r\ntext: |\r\n  old_name\r\nlast: 1"
-    after = apply_edits(
-        data,
-        rename_tool,
-        replace_name,
-        lambda s: s.insert_key(("last",), "renamed_from", ["old"]),
-    )
-    assert after == (
-        b"\xef\xbb\xbfname: new\r\ntext: |\r\n  new_name\r\nlast: 1"
-        b"\r\nrenamed_from: [old]"
-    )
+
+    def insert(spec: SpecText) -> None:
+        spec.insert_key(("last",), "renamed_from", ["old"])
+
+    renamed = b"\xef\xbb\xbfname: new\r\ntext: |\r\n  new_name\r\nlast: 1"
+    after = apply_edits(data, rename_tool, replace_name, insert)
+    assert after == renamed + b"\r\nrenamed_from: [old]"
 
 
 @pytest.mark.parametrize(
@@ -114,9 +109,7 @@ def test_yaml_edit_preserves_windows_line_ends_and_byte_order_mark() -> None:
         ("z: 1\nlist:\n  - a", "z: 1\nlist:\n  - a\n  - c"),
     ],
 )
-def test_item_appended_to_a_yaml_list_has_the_list_style(
-    before: str, after: str
-) -> None:
+def test_item_appended_to_a_yaml_list_has_its_style(before: str, after: str) -> None:
     assert_edited(before, after, lambda s: s.append_item(("list",), "c"))
 
 
@@ -180,9 +173,7 @@ def test_object_inserted_into_yaml_has_the_same_block_or_flow_style_as_its_paren
         ("a:\nz: 1\n", "a:\nb: c\nz: 1\n"),
     ],
 )
-def test_yaml_key_is_inserted_directly_after_another_key_value(
-    before: str, after: str
-) -> None:
+def test_yaml_key_is_inserted_after_another_value(before: str, after: str) -> None:
     assert_edited(before, after, lambda s: s.insert_key(("a",), "b", "c"))
 
 
@@ -217,10 +208,7 @@ def test_yaml_edit_paths_refer_to_the_original_file() -> None:
         "name: old\nlist:\n  -\n    b\n  - a\n",
     ],
 )
-def test_yaml_list_with_unusual_layout_is_edited_correctly_or_rejected(
-    text: str,
-) -> None:
-
+def test_yaml_list_with_odd_layout_is_edited_correctly_or_rejected(text: str) -> None:
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), len(spec.source.tree["list"]) - 1)
 

@@ -8,12 +8,17 @@ from tests.git_command import run_git
 from .conftest import read_files, run_command
 
 
-def test_reverted_tool_rename_restores_all_files_if_git_lacks_the_new_name(
-    notes: Project,
-) -> None:
+def add_to_git(notes: Project) -> dict[str, bytes]:
+    """Add all files to git's index and return them."""
     for arguments in (["init", "-q"], ["add", "."]):
         run_git(notes.root, *arguments)
-    before = read_files(notes.root)
+    return read_files(notes.root)
+
+
+def test_reverted_rename_restores_all_files_if_git_lacks_the_name(
+    notes: Project,
+) -> None:
+    before = add_to_git(notes)
     run_command(notes, "rename", "find_note", "look_up", "--handler")
     run_command(notes, "rename", "look_up", "seek_note", "--handler")
     spec = (notes.root / "specs/toy/seek_note.yaml").read_text()
@@ -30,21 +35,15 @@ def test_reverted_tool_rename_restores_all_files_if_git_lacks_the_new_name(
 
 def test_reverted_tool_rename_preserves_names_recorded_before(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [a_b]")
-    for arguments in (["init", "-q"], ["add", "."]):
-        run_git(notes.root, *arguments)
-    before = read_files(notes.root)
+    before = add_to_git(notes)
     run_command(notes, "rename", "find_note", "look_up")
     run_command(notes, "rename", "look_up", "find_note")
     assert read_files(notes.root) == before
 
 
-def test_reverted_tool_rename_preserves_a_previous_name_that_git_has(
-    notes: Project,
-) -> None:
+def test_reverted_rename_preserves_a_previous_name_in_git(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [look_up]")
-    for arguments in (["init", "-q"], ["add", "."]):
-        run_git(notes.root, *arguments)
-    before = read_files(notes.root)
+    before = add_to_git(notes)
     run_command(notes, "rename", "find_note", "look_up")
     run_command(notes, "rename", "look_up", "find_note")
     assert read_files(notes.root) == before

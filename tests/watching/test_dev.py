@@ -9,7 +9,6 @@ import shlex
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.forked_servers import start
 from tests.http.serving import Server
 from tests.mcp.node_setup import find_node_tools
 from tests.ports import find_free_port
@@ -24,6 +24,7 @@ from toolcast.commands.generate.watch import find_watched_paths
 
 PING = "summary: Answer at once.\nparameters: {type: object}\nhandler: handlers.toy:ping\ncli: {keyword: ping}\n"
 HANDLERS = "from shop.texts import PONG\ndef ping() -> str:\n    return PONG\n"
+PLAIN_HANDLERS = "def ping() -> str: return 'pong'\n"
 INSPECTOR = "npx @modelcontextprotocol/inspector@2 --transport http --server-url"
 
 
@@ -35,12 +36,13 @@ class DevProcess:
         self._at = 0
         self.stdout_log = root.parent / "stdout.log"
         with self._log.open("wb") as log, self.stdout_log.open("wb") as stdout_log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "toolcast", "dev", "--port", "0"],
-                cwd=root,
-                stdout=stdout_log,
-                stderr=log,
+            self.process = start(
+                root,
+                *("toolcast", "dev", "--port", "0"),
                 env={**os.environ, "TOY_TOKEN": token},
+                stdout=stdout_log.fileno(),
+                stderr=log.fileno(),
+                loaded=("toolcast.commands.main", "toolcast.pipeline", "watchfiles"),
             )
 
     def wait_for(self, text: str) -> str:
@@ -55,6 +57,11 @@ class DevProcess:
             assert self.process.poll() is None, output
             time.sleep(0.02)
         raise AssertionError(f"no text {text!r}: {output}")
+
+
+def can_connect(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 @contextlib.contextmanager
@@ -84,9 +91,8 @@ def test_server_restarts_after_edits_and_keeps_running_after_errors(
         # The server prints its line in its own process, possibly after the commands.
         if "serving the tools at" not in output:
             dev.wait_for("serving the tools at")
-        found = re.search(
-            rf"{re.escape(INSPECTOR)} http://127.0.0.1:(\d+)/mcp/", output
-        )
+        url = rf"{re.escape(INSPECTOR)} http://127.0.0.1:(\d+)/mcp/"
+        found = re.search(url, output)
         assert found, output
         served = Server(dev.process, int(found[1]))
 
@@ -96,10 +102,8 @@ def test_server_restarts_after_edits_and_keeps_running_after_errors(
 
         def answer() -> str:
             params = {"name": "ping", "arguments": {}}
-            response = served.request(
-                "/mcp/", "tools/call", params, modern=True
-            ).message
-            return str(response["result"]["content"][0]["text"])
+            response = served.request("/mcp/", "tools/call", params, modern=True)
+            return str(response.message["result"]["content"][0]["text"])
 
         assert (summary(), answer()) == ("Answer at once.", "pong")
         project.edit("specs/toy/ping.yaml", "at once", "with pong")
@@ -112,9 +116,8 @@ def test_server_restarts_after_edits_and_keeps_running_after_errors(
         assert "specs/toy/ping.yaml:" in output and "yaml/syntax" in output
         project.write("shop/texts.py", "PONG = pong\n")
         project.edit("specs/toy/ping.yaml", "type: [", "type: object")
-        output = dev.wait_for("NameError") + dev.wait_for(
-            "the old server is still running"
-        )
+        output = dev.wait_for("NameError")
+        output += dev.wait_for("the old server is still running")
         assert "handler/import-error" in output
         assert (summary(), answer()) == ("Answer with pong.", "pong")
         project.write("shop/texts.py", "PONG = 'new pong'\n")
@@ -126,27 +129,21 @@ def test_server_restarts_after_edits_and_keeps_running_after_errors(
         dev.process.send_signal(signal.SIGINT)
         assert dev.process.wait(20) == 0
         assert not any(Path(f"/proc/{pid}").exists() for pid in server)
-        with socket.socket() as client:
-            assert client.connect_ex(("127.0.0.1", served.port)) != 0
+        assert not can_connect(served.port)
 
 
 @pytest.mark.slow
 def test_killing_dev_ends_the_server(make_project: Callable[..., Any]) -> None:
-    project = make_project(
-        {"ping": PING}, handlers="def ping() -> str: return 'pong'\n"
-    )
+    project = make_project({"ping": PING}, handlers=PLAIN_HANDLERS)
     with run_dev(project.root) as dev:
         found = re.search(r"http://127.0.0.1:(\d+)/mcp/\n\n", dev.wait_for("/mcp/\n\n"))
         assert found
         dev.process.kill()
         dev.process.wait()
     end = time.monotonic() + 10
-    while time.monotonic() < end:
-        with socket.socket() as client:
-            if client.connect_ex(("127.0.0.1", int(found[1]))) != 0:
-                return
+    while can_connect(int(found[1])):
+        assert time.monotonic() < end, "the server still runs"
         time.sleep(0.05)
-    raise AssertionError("the server still runs")
 
 
 @pytest.mark.node
@@ -169,9 +166,7 @@ def test_printed_command_opens_the_inspector(
         "MCP_AUTO_OPEN_ENABLED": "false",
         "CLIENT_PORT": str(find_free_port()),
     }
-    project = make_project(
-        {"ping": PING}, handlers="def ping() -> str: return 'pong'\n"
-    )
+    project = make_project({"ping": PING}, handlers=PLAIN_HANDLERS)
     with run_dev(project.root, token) as dev:
         dev.wait_for("To open the MCP Inspector, run:\n")
         line = dev.wait_for("\n\n").strip()
@@ -228,16 +223,12 @@ def test_packages_next_to_the_handlers_are_watched(
     for path in ("shop/deep/b.py", "shop/a.py", "notes/a.txt", ".venv/lib/c.py"):
         project.write(path, "")
     root = os.path.realpath(project.root)
-    counted = {
-        path: find_watched_paths(root, with_code=True).is_relevant(
-            os.path.join(root, path)
-        )
-        for path in ("shop/a.py", "shop/deep/b.py", "notes/a.txt", ".venv/lib/c.py")
-    }
-    assert counted == {
+    watched = find_watched_paths(root, with_code=True)
+    for path, is_watched in {
         "shop/a.py": True,
         "shop/deep/b.py": True,
         "notes/a.txt": False,
         ".venv/lib/c.py": False,
-    }
+    }.items():
+        assert watched.is_relevant(os.path.join(root, path)) is is_watched, path
     assert not find_watched_paths(root).is_relevant(os.path.join(root, "shop/a.py"))

@@ -259,7 +259,7 @@ def verify(
     """Compare Letta with the specs, and call the tools that have an example.
 
     `verify` compares names, ids, rules and schemas. Letta runs the tools without a
-    model; `verify` calls tools that change data only with --call-changing.
+    model. With --call-changing, `verify` also calls tools that change data.
     """
     from ..plan.backend import CallOptions
     from . import operations

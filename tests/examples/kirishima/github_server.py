@@ -48,11 +48,8 @@ class FakeGitHub:
         if path == request.path:
             return self.not_found()
         if path == "/issues":
-            return (
-                self.create_issue(request)
-                if request.body
-                else self.list_issues(request)
-            )
+            answer = self.create_issue if request.body else self.list_issues
+            return answer(request)
         _, _, number, *tail = path.split("/")
         issue = self.issues.get(int(number))
         if issue is None:
@@ -69,11 +66,8 @@ class FakeGitHub:
     def create_issue(self, request: Any) -> Any:
         labels = [{"id": 1, "name": name} for name in request.body.get("labels", [])]
         assignees = [build_user(login) for login in request.body.get("assignees", [])]
-        fields = {
-            "body": request.body.get("body"),
-            "labels": labels,
-            "assignees": assignees,
-        }
+        body = request.body.get("body")
+        fields = {"body": body, "labels": labels, "assignees": assignees}
         number = self.add_issue(request.body["title"], **fields)
         return self.reply(201, self.issues[number])
 
@@ -92,16 +86,11 @@ class FakeGitHub:
         comments = self.comments.setdefault(issue["number"], [])
         if request.method == "GET":
             return self.get_page(request, comments)
-        comments.append(
-            {
-                "id": 500 + len(comments),
-                "user": build_user("robin"),
-                "body": request.body["body"],
-                "created_at": "2026-03-02T10:00:00Z",
-                "updated_at": "2026-03-02T10:00:00Z",
-                "html_url": f"{issue['html_url']}#issuecomment-{500 + len(comments)}",
-            }
-        )
+        number, stamp = 500 + len(comments), "2026-03-02T10:00:00Z"
+        comment = {"id": number, "user": build_user("robin"), **request.body}
+        comment |= {"created_at": stamp, "updated_at": stamp}
+        comment["html_url"] = f"{issue['html_url']}#issuecomment-{number}"
+        comments.append(comment)
         issue["comments"] += 1
         return self.reply(201, comments[-1])
 

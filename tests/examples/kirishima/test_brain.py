@@ -21,25 +21,12 @@ TOKEN = "hunter2-hunter2"
 
 def build_tool_calls(*tool_calls: tuple[str, Any]) -> dict[str, Any]:
     """Return a message of the model with these tool calls."""
-    return {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [
-            {
-                "id": f"call_{number}",
-                "type": "function",
-                "function": {
-                    "name": name,
-                    "arguments": (
-                        arguments
-                        if isinstance(arguments, str)
-                        else json.dumps(arguments)
-                    ),
-                },
-            }
-            for number, (name, arguments) in enumerate(tool_calls)
-        ],
-    }
+    calls = []
+    for number, (name, arguments) in enumerate(tool_calls):
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        function = {"name": name, "arguments": text}
+        calls.append({"id": f"call_{number}", "type": "function", "function": function})
+    return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
 def build_text(text: str) -> dict[str, Any]:
@@ -118,21 +105,13 @@ async def read_calls(path: Path) -> list[tuple[str, str, str]]:
         return list(database.execute(query))
 
 
-async def test_agent_loop_calls_local_and_external_mcp_server_tools(
+async def test_agent_loop_calls_local_and_external_tools(
     model: Model, ledger: Path
 ) -> None:
+    note = {"action": "create", "text": "Call her", "date": "2030-05-01T20:00:00"}
+    shopping = {"action": "create_list", "title": "Shopping"}
     model.script = [
-        build_tool_calls(
-            (
-                "stickynotes",
-                {
-                    "action": "create",
-                    "text": "Call grandma",
-                    "date": "2030-05-01T20:00:00",
-                },
-            ),
-            ("lists", {"action": "create_list", "title": "Shopping"}),
-        ),
+        build_tool_calls(("stickynotes", note), ("lists", shopping)),
         build_tool_calls(("lists", {"action": "list_lists"})),
         build_text("I put it on a note, and your shopping list is there."),
     ]
@@ -215,22 +194,15 @@ async def test_agent_loop_returns_invalid_tool_call_errors_to_the_model(
 async def test_agent_loop_hides_a_tool_denied_to_the_client_and_reports_it_as_unknown(
     model: Model, ledger: Path
 ) -> None:
-    model.script = [
-        build_tool_calls(
-            ("email", {"action": "send", "to": "a", "subject": "b", "content": "c"})
-        ),
-        build_text("I cannot."),
-    ]
+    email = {"action": "send", "to": "a", "subject": "b", "content": "c"}
+    model.script = [build_tool_calls(("email", email)), build_text("I cannot.")]
     await respond("Email Anna, and look at the calendar.", client="external")
     assert "email" not in model.get_tool_names()
-    assert model.get_tool_results() == [
-        {"result": None, "error": "unknown tool `email`"}
-    ]
+    [result] = model.get_tool_results()
+    assert result == {"result": None, "error": "unknown tool `email`"}
 
 
-async def test_agent_loop_ends_with_an_error_after_8_turns(
-    model: Model, ledger: Path
-) -> None:
+async def test_agent_loop_ends_after_8_turns(model: Model, ledger: Path) -> None:
     """The loop raises RuntimeError if the model still calls tools after 8 turns."""
     model.script = [build_tool_calls(("get_personality", {}))]
     with pytest.raises(RuntimeError, match="after 8 turns"):
@@ -239,17 +211,11 @@ async def test_agent_loop_ends_with_an_error_after_8_turns(
 
 
 @pytest.mark.usefixtures("ledger")
-@pytest.mark.parametrize(
-    ("name", "section"), [("claude-sonnet-4", "claude"), ("gpt-5.1", "gpt-5")]
-)
 async def test_get_personality_returns_the_default_and_calling_model_sections(
-    model: Model, monkeypatch: pytest.MonkeyPatch, name: str, section: str
+    model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("BRAIN_MODEL", name)
-    model.script = [
-        build_tool_calls(("get_personality", {})),
-        build_text("Good morning."),
-    ]
+    monkeypatch.setenv("BRAIN_MODEL", "gpt-5.1")
+    model.script = [build_tool_calls(("get_personality", {})), build_text("Morning.")]
     await respond("Good morning")
     [result] = model.get_tool_results()
-    assert list(result["result"]["style_sections"]) == ["default", section]
+    assert list(result["result"]["style_sections"]) == ["default", "gpt-5"]

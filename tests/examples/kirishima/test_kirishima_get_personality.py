@@ -40,9 +40,7 @@ def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_get_personality_returns_version_time_style_sections_and_instructions(
-    call: Call,
-) -> None:
+def test_get_personality_returns_version_time_styles_and_rules(call: Call) -> None:
     before = Instant.now()
     result = call("get_personality")
     assert list(result) == ["version", "generated_at", "style_sections", "instructions"]
@@ -53,20 +51,16 @@ def test_get_personality_returns_version_time_style_sections_and_instructions(
 
 
 @pytest.mark.usefixtures("guide")
-@pytest.mark.parametrize(
-    ("style", "section"),
-    [
-        ("default", "Tone: plain\nFormatting: prose"),
-        ("gpt", "Tone: dry\nFormatting: prose"),
-        ("gpt-5", "Tone: dry\nFormatting: bullets"),
-    ],
-)
-def test_get_personality_merges_every_matching_guide_style_into_a_section(
-    call: Call, style: str, section: str
-) -> None:
+def test_get_personality_merges_all_matching_styles_into_a_section(call: Call) -> None:
     result = call("get_personality")
-    expected = f"{section}\nWhen something does not work: say so"
-    assert result["style_sections"][style] == expected
+    assert result["style_sections"] == {
+        style: f"{section}\nWhen something does not work: say so"
+        for style, section in (
+            ("default", "Tone: plain\nFormatting: prose"),
+            ("gpt", "Tone: dry\nFormatting: prose"),
+            ("gpt-5", "Tone: dry\nFormatting: bullets"),
+        )
+    }
     assert result["version"] == "1"
     assert result["instructions"] == "Take yours.\n- Be kind."
 
@@ -92,15 +86,10 @@ def test_get_personality_returns_only_default_and_own_section_to_a_known_model(
     assert set(call("get_personality")["style_sections"]) == {"default", "gpt", "gpt-5"}
 
 
-def test_get_personality_description_for_copilot_requires_the_call_before_other_tools() -> (
-    None
-):
-    [tool] = [
-        tool
-        for tool in get_mcp_tools_sync("copilot")
-        if tool["name"] == "get_personality"
-    ]
-    assert "Copilot must call this before other tools" in tool["description"]
+def test_get_personality_for_copilot_requires_the_call_before_other_tools() -> None:
+    tools = {tool["name"]: tool for tool in get_mcp_tools_sync("copilot")}
+    description = tools["get_personality"]["description"]
+    assert "Copilot must call this before other tools" in description
 
 
 @pytest.mark.parametrize(

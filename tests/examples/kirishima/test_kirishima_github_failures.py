@@ -14,38 +14,22 @@ from tests.examples.kirishima.github_server import TOKEN
 from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
-
-
+RATE_LIMIT = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1772359200"}
+INVALID_FIELD = {"resource": "Issue", "field": "assignees", "code": "invalid"}
+INVALID = {"message": "Validation Failed", "errors": [INVALID_FIELD, "plain words"]}
 FAILURES: list[tuple[int, Any, dict[str, str], str]] = [
     (401, {"message": "Bad credentials"}, {}, "does not accept the token"),
     (403, {"message": "Resource not accessible"}, {}, "Resource not accessible"),
     (403, {"message": "slow down"}, {"Retry-After": "61"}, "Try again in 61 seconds"),
-    (
-        403,
-        {"message": "API rate limit exceeded"},
-        {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1772359200"},
-        "Try again after 2026-03-01T10:00:00Z",
-    ),
+    (403, {"message": "slow"}, RATE_LIMIT, "Try again after 2026-03-01T10:00:00Z"),
     (429, "busy", {}, "rate limit is reached. Try again later"),
     (404, {"message": "Not Found"}, {}, "issue or repository does not exist"),
     (410, {"message": "Issues are disabled"}, {}, "Issues are disabled"),
-    (
-        422,
-        {
-            "message": "Validation Failed",
-            "errors": [
-                {"resource": "Issue", "field": "assignees", "code": "invalid"},
-                "plain words",
-            ],
-        },
-        {},
-        "Validation Failed; assignees invalid; plain words",
-    ),
+    (422, INVALID, {}, "Validation Failed; assignees invalid; plain words"),
     (301, {"message": "Moved"}, {"Location": "http://127.0.0.1:9/"}, "has moved"),
     (400, "<html>", {}, "status 400"),
     (502, "<html>", {}, "GitHub failed"),
     (200, "not json", {}, "a body that is not JSON"),
-    (200, "", {}, "a body that is not JSON"),
     (200, {"message": "?"}, {}, "not an issue"),
     (200, [1], {}, "not an issue"),
     (400, {"message": f"strange header: Bearer {TOKEN}"}, {}, "Bearer \\*\\*\\*"),
@@ -85,7 +69,7 @@ def test_unreachable_github_api_raises_tool_error_that_names_github_api_url(
             call("github_issue", action="list")
 
 
-def test_connection_closed_by_github_raises_tool_error(
+def test_closed_github_connection_raises_an_error(
     call: Call, configure_github: Any
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -126,10 +110,8 @@ def test_github_response_after_the_timeout_raises_tool_error(
         ("GITHUB_REPOSITORY", "robin/a/b", "must be owner/name"),
         ("GITHUB_REPOSITORY", "robin/a?b", "must be owner/name"),
         ("GITHUB_API_URL", "api.github.com", "must begin with http"),
-        ("GITHUB_API_URL", "ftp://api.github.com", "must begin with http"),
         ("GITHUB_API_URL", "http://github:api", "not a URL"),
         ("GITHUB_TOKEN", f"{TOKEN}\nX-Other: 1", "invalid characters"),
-        ("GITHUB_TOKEN", f"{TOKEN}é", "invalid characters"),
     ],
 )
 def test_invalid_github_environment_variable_raises_tool_error_before_any_request(

@@ -65,17 +65,13 @@ def test_github_issue_creates_views_comments_on_and_closes_an_issue(
     assert call("github_issue", action="list")["issues"] == []
 
 
-def test_github_issue_sends_no_fields_for_omitted_arguments(
+def test_github_issue_omits_fields_of_omitted_arguments(
     call: Call, server: Any
 ) -> None:
     call("github_issue", action="create", title="Short")
     assert server.requests[-1].body == {"title": "Short"}
-    call(
-        "github_issue",
-        action="close",
-        issue_id="1",
-        options={"state_reason": "not_planned"},
-    )
+    options = {"state_reason": "not_planned"}
+    call("github_issue", action="close", issue_id="1", options=options)
     assert server.requests[-1].body["state_reason"] == "not_planned"
 
 
@@ -85,30 +81,14 @@ def test_github_issue_list_sends_filters_and_returns_issues_without_bodies(
     github.add_issue("old", state="closed", labels=["bug"], body="long")
     github.issues[1]["labels"] = [{"name": "bug"}, {"name": "help wanted"}]
     github.add_issue("other")
-    result = call(
-        "github_issue",
-        action="list",
-        labels=["bug", "help wanted"],
-        options={
-            "state": "all",
-            "since": "2026-03-01T12:00+02:00",
-            "sort": "updated",
-            "direction": "asc",
-            "assignee": "none",
-            "creator": "robin",
-        },
-    )
-    assert server.requests[-1].query == {
-        "labels": "bug,help wanted",
-        "state": "all",
-        "since": "2026-03-01T10:00:00Z",
-        "sort": "updated",
-        "direction": "asc",
-        "assignee": "none",
-        "creator": "robin",
-        "per_page": "30",
-        "page": "1",
-    }
+    filters = {"state": "all", "sort": "updated", "direction": "asc"}
+    filters |= {"assignee": "none", "creator": "robin"}
+    options = {**filters, "since": "2026-03-01T12:00+02:00"}
+    labels = ["bug", "help wanted"]
+    result = call("github_issue", action="list", labels=labels, options=options)
+    expected = {"labels": "bug,help wanted", "since": "2026-03-01T10:00:00Z"}
+    page = {"per_page": "30", "page": "1"}
+    assert server.requests[-1].query == {**filters, **expected, **page}
     assert [issue["title"] for issue in result["issues"]] == ["old"]
     assert "body" not in result["issues"][0]
 
@@ -128,7 +108,7 @@ def test_github_issue_list_skips_pull_requests_and_reads_more_pages_up_to_the_li
     assert limited["more"] is True
 
 
-def test_github_issue_list_reads_at_most_5_pages(
+def test_github_list_reads_at_most_5_pages(
     call: Call, server: Any, github: FakeGitHub
 ) -> None:
     for number in range(200):
@@ -144,11 +124,9 @@ def test_github_issue_list_comments_applies_limit_and_since(
     github.add_issue("talk")
     for number in range(3):
         call("github_issue", action="comment", issue_id="1", comment_body=f"{number}")
+    options = {"limit": 2, "since": "2026-01-01"}
     comments = call(
-        "github_issue",
-        action="list_comments",
-        issue_id="1",
-        options={"limit": 2, "since": "2026-01-01"},
+        "github_issue", action="list_comments", issue_id="1", options=options
     )
     assert [comment["body"] for comment in comments["comments"]] == ["0", "1"]
     assert comments["more"] is True

@@ -18,7 +18,7 @@ def add(call: Call, text: str, reasoning: str = "asked for") -> Any:
     return result["prompts"][0]
 
 
-def test_manage_prompt_lists_added_prompt_lines_in_order_with_their_reasons(
+def test_manage_prompt_lists_added_lines_in_order_with_their_reasons(
     call: Call,
 ) -> None:
     assert call("manage_prompt", action="list")["prompts"] == []
@@ -29,16 +29,10 @@ def test_manage_prompt_lists_added_prompt_lines_in_order_with_their_reasons(
     assert call("manage_prompt", action="list")["prompts"] == [first, second]
 
 
-def test_prompt_line_deleted_by_manage_prompt_is_unlisted_but_stays_in_the_database(
-    call: Call,
-) -> None:
+def test_deleted_prompt_line_is_unlisted_but_stays_in_the_database(call: Call) -> None:
     line = add(call, "Answer in Dutch.", "The user is Dutch.")
-    deleted = call(
-        "manage_prompt",
-        action="delete",
-        prompt_id=line["prompt_id"],
-        reasoning="The user has a guest.",
-    )
+    deletion = {"prompt_id": line["prompt_id"], "reasoning": "The user has a guest."}
+    deleted = call("manage_prompt", action="delete", **deletion)
     assert deleted["prompts"] == [line]
     assert call("manage_prompt", action="list")["prompts"] == []
     with pytest.raises(ToolError, match="no prompt line with the id 1"):
@@ -51,18 +45,15 @@ def test_prompt_line_deleted_by_manage_prompt_is_unlisted_but_stays_in_the_datab
     assert again["prompt_id"] != line["prompt_id"]
 
 
-def test_manage_prompt_refuses_to_add_active_prompt_line_text_again(
-    call: Call,
-) -> None:
+def test_manage_prompt_refuses_to_add_active_prompt_line_text_again(call: Call) -> None:
     line = add(call, "Answer in Dutch.")
-    with pytest.raises(
-        ToolError, match=f"Line {line['prompt_id']} already has this text"
-    ):
+    message = f"Line {line['prompt_id']} already has this text"
+    with pytest.raises(ToolError, match=message):
         add(call, "Answer in Dutch.")
 
 
 @pytest.mark.parametrize("separator", ["\n", "\r\n", "\u2028", "\x0b"])
-def test_manage_prompt_rejects_prompt_text_with_line_breaks(
+def test_manage_prompt_rejects_text_with_line_breaks(
     call: Call, separator: str
 ) -> None:
     with pytest.raises(ToolError, match="must be one line"):
@@ -70,9 +61,7 @@ def test_manage_prompt_rejects_prompt_text_with_line_breaks(
 
 
 @pytest.mark.parametrize("field", ["prompt_text", "reasoning"])
-def test_manage_prompt_rejects_blank_prompt_text_and_reasoning(
-    call: Call, field: str
-) -> None:
+def test_manage_prompt_rejects_blank_text_and_reasoning(call: Call, field: str) -> None:
     arguments = {"prompt_text": "Be brief.", "reasoning": "asked for", field: " "}
     with pytest.raises(ToolError, match=f"`{field}` must not be blank"):
         call("manage_prompt", action="add", **arguments)

@@ -46,21 +46,9 @@ class FakeHome:
         return self.answer("error", unknown, "Sorry, I couldn't understand that")
 
     def answer(self, kind: str, data: dict[str, Any], message: str) -> Any:
-        response = {
-            "response_type": kind,
-            "language": "en",
-            "data": data,
-            "card": {},
-            "speech": build_speech(message),
-        }
-        return self.reply(
-            200,
-            {
-                "continue_conversation": False,
-                "conversation_id": "01J",
-                "response": response,
-            },
-        )
+        speech = build_speech(message)
+        response = {"response_type": kind, "data": data, "speech": speech}
+        return self.reply(200, {"conversation_id": "01J", "response": response})
 
 
 @pytest.fixture
@@ -130,6 +118,10 @@ def build_response(kind: str, **fields: Any) -> dict[str, Any]:
     return {"response": {"response_type": kind, **fields}}
 
 
+INVALID_SUCCESS = build_response("action_done", data={"success": [1]})
+ERROR_WITH_TOKEN = build_response("error", data={}, speech=build_speech(TOKEN))
+
+
 def test_smarthome_returns_empty_speech_and_the_failed_device_names(
     call: Call, serve: Any, connect: Callable[[str], None], reply: Any
 ) -> None:
@@ -150,22 +142,13 @@ def test_smarthome_returns_empty_speech_and_the_failed_device_names(
         (401, "401: Unauthorized", "HOME_ASSISTANT_TOKEN needs"),
         (404, "404: Not Found", "no conversation API"),
         (500, "oops", "Home Assistant failed"),
-        (400, {"message": "bad"}, "rejected the request"),
         (302, "", "rejected the request"),
         (200, "<html>", "not JSON"),
         (200, [], "an invalid response"),
         (200, {}, "an invalid response"),
         (200, build_response("dance"), "an invalid response"),
-        (
-            200,
-            build_response("action_done", data={"success": [1]}),
-            "an invalid response",
-        ),
-        (
-            200,
-            build_response("error", data={}, speech=build_speech(TOKEN)),
-            r": \*\*\*",
-        ),
+        (200, INVALID_SUCCESS, "an invalid response"),
+        (200, ERROR_WITH_TOKEN, r": \*\*\*"),
     ],
 )
 def test_home_assistant_error_response_raises_tool_error_without_the_token(

@@ -3,64 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from generated.molecule import cli, langchain_tools, prompts, registry
-from tests.conftest import Project
 
 RENAMES = {
     "delegate_to_workspace": "delegate_task",
     "check_delegation_status": "check_task_status",
     "search_memory": "recall_memory",
 }
-
-
-def read_specs(root: Path) -> dict[str, bytes]:
-    """Return the content of molecule's spec files by file name."""
-    folder = root / "specs/molecule"
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def restore_previous_names(root: Path) -> None:
-    """Undo the renames in the specs."""
-    for path in sorted((root / "specs/molecule").iterdir()):
-        text = path.read_text("utf-8")
-        for old, new in RENAMES.items():
-            text = text.replace(f"renamed_from: [{old}]\n", "")
-            text = re.sub(rf"(?<![\w:]){new}(?!\w)", old, text)
-        stem = {new: old for old, new in RENAMES.items()}.get(path.stem, path.stem)
-        path.unlink()
-        path.with_name(f"{stem}.yaml").write_text(text, "utf-8")
-
-
-@pytest.mark.slow
-def test_rename_command_reproduces_the_current_molecule_specs(
-    project_copy: Project,
-) -> None:
-    """After the renames are undone, `toolcast rename` restores the same files."""
-    current = read_specs(project_copy.root)
-    restore_previous_names(project_copy.root)
-    assert read_specs(project_copy.root) != current
-    for old, new in RENAMES.items():
-        renamed = project_copy.toolcast("rename", old, new)
-        assert renamed.returncode == 0, renamed.stderr
-        assert (
-            "specs/molecule"
-            not in renamed.stdout.partition("Not changed, for you to review")[2]
-        )
-    assert read_specs(project_copy.root) == current
-
-
-def find_previous_names(value: Any) -> Iterator[str]:
-    """Yield the previous names that the value contains."""
-    text = repr(value)
-    return (old for old in RENAMES if old in text)
 
 
 @pytest.mark.parametrize("old", RENAMES)
@@ -71,10 +24,10 @@ def test_previous_tool_name_is_accepted_by_every_generated_module(old: str) -> N
     assert registry.get_openai_tools_by_names_sync([old])[0]["function"]["name"] == new
     assert langchain_tools.get_langchain_tool(old).name == new
     # Both names return the same validation error.
-    answers = [
+    error, expected = (
         registry.call_tool_sync(name, {"workspace_id": 1}).error for name in (old, new)
-    ]
-    assert answers[0] == answers[1] and "are not valid" in str(answers[0])
+    )
+    assert error == expected and "are not valid" in str(error)
     output = CliRunner().invoke(cli.main, [old.replace("_", "-")]).output
     assert "Did you mean" in output
     assert prompts.PROMPTS.guidance([old]) == prompts.PROMPTS.guidance([new])
@@ -92,4 +45,4 @@ def test_previous_tool_names_are_in_no_tool_list_command_help_or_prompt() -> Non
         CliRunner().invoke(cli.main, ["--help"]).output,
         prompts.PROMPTS.files(),
     ]
-    assert not [old for value in lists for old in find_previous_names(value)]
+    assert not [old for value in lists for old in RENAMES if old in repr(value)]

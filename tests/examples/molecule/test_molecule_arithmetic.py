@@ -24,25 +24,12 @@ def test_calculate_evaluates_an_arithmetic_expression(
     assert calculate(expression) == value
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "__import__('os')",
-        "a",
-        "1 if 1 else 2",
-        "'a' * 3",
-        "True + 1",
-        "1j",
-        "",
-        "1 +",
-        "9 ** 9 ** 9",
-        "2 ** 5000",
-        "(-8) ** 0.5",
-        "1" * 201,
-        "\0",
-    ],
-)
-def test_calculate_raises_value_error_for_an_invalid_or_too_large_expression(
+INVALID = ["__import__('os')", "a", "1 if 1 else 2", "'a' * 3", "True + 1", "1j", ""]
+INVALID += ["1 +", "9 ** 9 ** 9", "2 ** 5000", "(-8) ** 0.5", "1" * 201, "\0"]
+
+
+@pytest.mark.parametrize("expression", INVALID)
+def test_calculate_raises_value_error_for_an_invalid_expression(
     expression: str,
 ) -> None:
     with pytest.raises(ValueError, match=r".+"):
@@ -50,7 +37,7 @@ def test_calculate_raises_value_error_for_an_invalid_or_too_large_expression(
 
 
 @pytest.mark.parametrize("expression", ["1 / 0", "0 ** -1", "1e200 ** 2"])
-def test_calculate_raises_arithmetic_error_for_an_undefined_result(
+def test_calculate_raises_arithmetic_error_for_undefined_results(
     expression: str,
 ) -> None:
     with pytest.raises(ArithmeticError):

@@ -15,31 +15,31 @@ Call = Callable[..., Any]
 pytestmark = pytest.mark.usefixtures("platform")
 
 
+def delegate(
+    call: Call, task: str, peer: str = "ws-research", source: str | None = None
+) -> Any:
+    sender = {} if source is None else {"source_workspace_id": source}
+    return call("delegate_task", workspace_id=peer, task=task, **sender)
+
+
 def test_delegate_task_returns_the_peer_workspace_answer(call: Call) -> None:
-    result = call(
-        "delegate_task", workspace_id="ws-research", task="calculate: (2 + 3) * 4"
-    )
-    assert result["state"] == "completed"
-    assert result["answer"] == "20"
+    result = delegate(call, "calculate: (2 + 3) * 4")
+    assert (result["state"], result["answer"]) == ("completed", "20")
 
 
-def test_delegate_task_raises_tool_error_with_the_reason_why_the_peer_failed(
-    call: Call,
-) -> None:
-    with pytest.raises(
-        ToolError, match=r"did not complete the task: .*division by zero"
-    ):
-        call("delegate_task", workspace_id="ws-research", task="calculate: 1 / 0")
+def test_delegate_task_raises_tool_error_with_the_peers_reason(call: Call) -> None:
+    message = r"did not complete the task: .*division by zero"
+    with pytest.raises(ToolError, match=message):
+        delegate(call, "calculate: 1 / 0")
     with pytest.raises(ToolError, match=r"Research supports only: `echo: \.\.\.`"):
-        call("delegate_task", workspace_id="ws-research", task="make coffee")
+        delegate(call, "make coffee")
 
 
-def test_delegate_task_async_returns_working_and_check_task_status_then_completed(
+def test_delegate_task_async_returns_working_and_its_status_completed(
     call: Call,
 ) -> None:
-    started = call(
-        "delegate_task_async", workspace_id="ws-writing", task="count words: a b c"
-    )
+    arguments = {"workspace_id": "ws-writing", "task": "count words: a b c"}
+    started = call("delegate_task_async", **arguments)
     assert (started["state"], started["answer"]) == ("working", None)
     query = {"workspace_id": "ws-writing", "task_id": started["task_id"]}
     wait_until(lambda: call("check_task_status", **query)["state"] != "working")
@@ -47,10 +47,8 @@ def test_delegate_task_async_returns_working_and_check_task_status_then_complete
     assert (task["state"], task["answer"]) == ("completed", "3 words")
 
 
-def test_check_task_status_finds_a_task_only_for_the_workspace_that_delegated_it(
-    call: Call,
-) -> None:
-    task = call("delegate_task", workspace_id="ws-research", task="echo: secret")
+def test_check_task_status_finds_only_the_workspaces_own_tasks(call: Call) -> None:
+    task = delegate(call, "echo: secret")
     query = {"workspace_id": "ws-research", "task_id": task["task_id"]}
     assert call("check_task_status", **query)["answer"] == "secret"
     with pytest.raises(ToolError, match="has no task"):
@@ -59,32 +57,22 @@ def test_check_task_status_finds_a_task_only_for_the_workspace_that_delegated_it
 
 def test_delegated_task_is_sent_from_the_source_workspace(call: Call) -> None:
     """`source_workspace_id` is the sender in the receiver's chat history."""
-    call(
-        "delegate_task",
-        workspace_id="ws-research",
-        task="echo: from writing",
-        source_workspace_id="ws-writing",
-    )
-    history = call(
-        "chat_history", peer_id="ws-writing", source_workspace_id="ws-research"
-    )
+    delegate(call, "echo: from writing", source="ws-writing")
+    query = {"peer_id": "ws-writing", "source_workspace_id": "ws-research"}
+    history = call("chat_history", **query)
     turns = [(turn["direction"], turn["text"]) for turn in history["turns"]]
     assert turns[-2:] == [("received", "echo: from writing"), ("sent", "from writing")]
 
 
-def test_task_delegated_to_a_workspace_without_worker_is_delivered_to_its_inbox(
-    call: Call, monkeypatch: pytest.MonkeyPatch
+def test_task_for_a_workspace_without_worker_is_delivered_to_its_inbox(
+    call: Call,
 ) -> None:
-    result = call(
-        "delegate_task",
-        workspace_id="ws-director",
-        task="Which of the offers shall I edit?",
-        source_workspace_id="ws-writing",
-    )
+    question = "Which of the offers shall I edit?"
+    result = delegate(call, question, "ws-director", "ws-writing")
     assert (result["state"], result["task_id"]) == ("delivered", None)
     message = call("wait_for_message", timeout_secs=0)["message"]
     assert message["peer_id"] == "ws-writing"
-    assert message["text"] == "Which of the offers shall I edit?"
+    assert message["text"] == question
     assert call("inbox_pop", activity_id=message["activity_id"])["removed"]
 
 
@@ -98,11 +86,11 @@ def test_delegate_task_polls_a_pending_task_until_it_times_out(
         return await send(*parties, blocking=False)
 
     monkeypatch.setattr(a2a, "send_message", send_without_blocking)
-    result = call("delegate_task", workspace_id="ws-writing", task="uppercase: done")
+    result = delegate(call, "uppercase: done", "ws-writing")
     assert result["answer"] == "DONE"
     monkeypatch.setattr(delegation, "TASK_TIMEOUT_S", 0.0)
     with pytest.raises(ToolError, match=r"still works.*check_task_status.*task-"):
-        call("delegate_task", workspace_id="ws-writing", task="uppercase: late")
+        delegate(call, "uppercase: late", "ws-writing")
 
 
 def test_delegation_timeouts_fit_into_the_tool_timeout() -> None:
@@ -125,12 +113,7 @@ def test_delegate_task_rejects_a_peer_that_the_source_workspace_cannot_reach(
     call: Call, source: str, peer: str, reason: str
 ) -> None:
     with pytest.raises(ToolError, match=reason):
-        call(
-            "delegate_task",
-            workspace_id=peer,
-            task="echo: hello",
-            source_workspace_id=source,
-        )
+        delegate(call, "echo: hello", peer, source)
 
 
 @pytest.mark.parametrize("address", ["unused", "other-peer"])
@@ -144,18 +127,10 @@ def test_delegate_task_and_list_peers_treat_a_peer_with_an_outdated_address_as_o
     registry.set_url("ws-archive", url)
     try:
         with pytest.raises(ToolError, match="`ws-archive` does not respond"):
-            call(
-                "delegate_task",
-                workspace_id="ws-archive",
-                task="echo: anything",
-                source_workspace_id="ws-research",
-            )
+            delegate(call, "echo: anything", "ws-archive", "ws-research")
         peers = call("list_peers", source_workspace_id="ws-research")["peers"]
         status = {peer["id"]: peer["status"] for peer in peers}
     finally:
         registry.set_url("ws-archive", None)
-    assert status == {
-        "ws-archive": "offline",
-        "ws-director": "online",
-        "ws-writing": "online",
-    }
+    online = {"ws-director": "online", "ws-writing": "online"}
+    assert status == {**online, "ws-archive": "offline"}

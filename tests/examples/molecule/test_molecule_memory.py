@@ -43,18 +43,12 @@ def test_commit_memory_scope_determines_which_workspaces_recall_the_fact(
     scope: str,
     readers: set[str],
 ) -> None:
-    call(
-        "commit_memory",
-        content="The harvest was good",
-        scope=scope,
-        source_workspace_id=source,
-    )
+    fact = {"content": "The harvest was good", "scope": scope}
+    call("commit_memory", **fact, source_workspace_id=source)
     assert list_readers(call, monkeypatch) == readers
 
 
-def test_commit_memory_defaults_to_scope_local_and_recall_searches_all_scopes(
-    call: Call,
-) -> None:
+def test_commit_memory_defaults_to_local_and_recall_to_all_scopes(call: Call) -> None:
     assert call("commit_memory", content="mine")["scope"] == "LOCAL"
     call("commit_memory", content="ours", scope="TEAM")
     assert recall(call, scope="") == ["ours", "mine"]
@@ -62,9 +56,7 @@ def test_commit_memory_defaults_to_scope_local_and_recall_searches_all_scopes(
     assert recall(call, scope="GLOBAL") == []
 
 
-def test_recall_memory_ranks_facts_by_relevance_and_matches_inflections(
-    call: Call,
-) -> None:
+def test_recall_memory_ranks_by_relevance_and_matches_inflections(call: Call) -> None:
     call("commit_memory", content="Deployments need the release manager")
     call("commit_memory", content="The release is on Friday")
     call("commit_memory", content="Lunch is at noon")
@@ -73,22 +65,10 @@ def test_recall_memory_ranks_facts_by_relevance_and_matches_inflections(
     assert recall(call, query="breakfast") == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        '"',
-        "NOT",
-        'a" OR "b',
-        "NEAR(",
-        "content:x",
-        "*",
-        "-",
-        "^x",
-        "\0",
-        "x\0y",
-        "();--",
-    ],
-)
+HOSTILE = ['"', "NOT", 'a" OR "b', "NEAR(", "content:x", "*", "-", "^x", "\0", "x\0y"]
+
+
+@pytest.mark.parametrize("query", [*HOSTILE, "();--"])
 def test_recall_memory_treats_full_text_operators_in_a_query_as_plain_text(
     call: Call, query: str
 ) -> None:

@@ -35,9 +35,7 @@ def test_broadcast_message_reaches_every_other_workspace_inbox_in_the_organizati
         assert read_inbox(call, monkeypatch, workspace_id) == []
 
 
-def test_inbox_message_is_returned_by_wait_for_message_until_inbox_pop(
-    call: Call,
-) -> None:
+def test_wait_for_message_returns_an_inbox_message_until_inbox_pop(call: Call) -> None:
     """Waiting returns the same message until it is popped; a second pop does nothing."""
     first = user.send_message("ws-director", "first")
     user.send_message("ws-director", "second")
@@ -49,14 +47,11 @@ def test_inbox_message_is_returned_by_wait_for_message_until_inbox_pop(
     assert call("wait_for_message")["message"]["text"] == "second"
 
 
-def test_inbox_pop_cannot_remove_a_message_from_another_workspaces_inbox(
-    call: Call,
-) -> None:
+def test_inbox_pop_does_not_remove_another_workspaces_message(call: Call) -> None:
     foreign = user.send_message("ws-research", "not yours")
     assert not call("inbox_pop", activity_id=foreign)["removed"]
-    assert [
-        activity.text for activity in activities.list_pending("ws-research", 9)
-    ] == ["not yours"]
+    [pending] = activities.list_pending("ws-research", 9)
+    assert pending.text == "not yours"
 
 
 def test_wait_for_message_returns_when_a_message_arrives(call: Call) -> None:
@@ -71,9 +66,7 @@ def test_wait_for_message_returns_when_a_message_arrives(call: Call) -> None:
     assert 0.5 <= time.monotonic() - start < 100
 
 
-def test_wait_for_message_returns_timed_out_without_message_after_timeout_secs(
-    call: Call,
-) -> None:
+def test_wait_for_message_returns_timed_out_after_timeout_secs(call: Call) -> None:
     start = time.monotonic()
     result = call("wait_for_message", timeout_secs=0.3)
     assert result == {"timed_out": True, "message": None}
@@ -86,34 +79,24 @@ def test_send_message_to_user_resolves_attachments_that_are_paths_uris_or_object
 ) -> None:
     report = tmp_path / "report 1.csv"
     report.write_text("a,b\n", encoding="utf-8")
+    page = "https://example.org/a.pdf"
+    described = {"uri": "https://example.org/b", "name": "b.txt", "size": 3}
     result = call(
         "send_message_to_user",
         message="Here it is",
-        attachments=[
-            str(report),
-            "https://example.org/a.pdf",
-            {"uri": "https://example.org/b", "name": "b.txt", "size": 3},
-        ],
+        attachments=[str(report), page, described],
         workspace_id="ws-writing",
     )
-    assert result["attachments"] == [
-        {
-            "uri": report.as_uri(),
-            "name": "report 1.csv",
-            "mimeType": "text/csv",
-            "size": 4,
-        },
-        {"uri": "https://example.org/a.pdf", "name": "a.pdf"},
-        {"uri": "https://example.org/b", "name": "b.txt", "size": 3},
-    ]
+    file = {"uri": report.as_uri(), "name": "report 1.csv", "size": 4}
+    file["mimeType"] = "text/csv"
+    expected = [file, {"uri": page, "name": "a.pdf"}, described]
+    assert result["attachments"] == expected
     [line] = user.list_chat()
     assert "ws-writing agent: Here it is" in line
     assert report.as_uri() in line
 
 
-def test_send_message_to_user_with_a_missing_attachment_file_sends_no_message(
-    call: Call,
-) -> None:
+def test_send_message_to_user_rejects_a_missing_attachment_file(call: Call) -> None:
     with pytest.raises(ToolError, match=r"`gone\.txt` is neither a URI nor a file"):
         call("send_message_to_user", message="see", attachments=["gone.txt"])
     assert user.list_chat() == []
@@ -126,14 +109,11 @@ def add_turns(*texts: str) -> None:
             activities.record_both(db, "ws-director", "ws-research", "task", text)
 
 
-def test_chat_history_returns_the_latest_turns_in_pages_oldest_first(
-    call: Call,
-) -> None:
+def test_chat_history_returns_latest_turns_in_pages_oldest_first(call: Call) -> None:
     add_turns("one", "two", "three", "four")
 
-    def turns(**arguments: Any) -> list[dict[str, str]]:
-        history = call("chat_history", peer_id="ws-research", **arguments)["turns"]
-        return list(history)
+    def turns(**arguments: Any) -> Any:
+        return call("chat_history", peer_id="ws-research", **arguments)["turns"]
 
     assert [turn["text"] for turn in turns()] == ["one", "two", "three", "four"]
     latest = turns(limit=2)

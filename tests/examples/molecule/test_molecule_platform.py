@@ -60,8 +60,7 @@ def test_started_workspace_process_is_registered_and_receives_tasks_until_it_sto
         assert "already runs at" in second.stderr
     assert not is_running("ws-extra")
     stopped = registry.find("ws-extra")
-    assert stopped is not None
-    assert stopped.url is None
+    assert stopped is not None and stopped.url is None
 
 
 @pytest.mark.parametrize(
@@ -79,9 +78,7 @@ def test_workspace_command_with_invalid_arguments_exits_with_2_and_prints_the_re
     assert reason in capsys.readouterr().err
 
 
-def test_failed_workspace_process_start_raises_runtime_error_with_the_log_path() -> (
-    None
-):
+def test_failed_workspace_process_start_raises_an_error_with_the_log_path() -> None:
     with (
         pytest.raises(RuntimeError, match=r"ws-new exited; see .*ws-new\.log"),
         Platform({"ws-new": []}),
@@ -106,17 +103,14 @@ def test_platform_command_shows_and_stops_workspaces_and_sends_messages_as_the_u
 
 def test_unfinished_a2a_task_fails_when_its_workspace_has_stopped() -> None:
     writing, director = registry.find("ws-writing"), registry.find("ws-director")
-    assert writing is not None
-    assert director is not None
+    assert writing is not None and director is not None
     task_id = peer_tasks.start(writing, director, "context-1", "echo: x")
     peer_tasks.fail_unfinished("ws-research")
     task = peer_tasks.find(writing, director, task_id)
-    assert task is not None
-    assert task["status"]["state"] == "working"
+    assert task is not None and task["status"]["state"] == "working"
     peer_tasks.fail_unfinished("ws-writing")
     task = peer_tasks.find(writing, director, task_id)
-    assert task is not None
-    assert task["status"]["state"] == "failed"
+    assert task is not None and task["status"]["state"] == "failed"
     assert a2a.extract_text(task) == "The workspace stopped before it had finished."
 
 

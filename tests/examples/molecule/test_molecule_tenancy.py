@@ -25,32 +25,21 @@ TOOLS_WITH_WORKSPACE_ID = {
     "send_message_to_user": {"message": "hello"},
     "install_plugin": {"source": "review"},
 }
-CASES = [
-    (tool, "source_workspace_id", arguments)
-    for tool, arguments in TOOLS_WITH_SOURCE.items()
-]
-CASES += [
-    (tool, "workspace_id", arguments)
-    for tool, arguments in TOOLS_WITH_WORKSPACE_ID.items()
-]
 
 
-@pytest.mark.parametrize("foreign", ["ws-harbor", "ws-unknown", ""])
-@pytest.mark.parametrize(("tool", "key", "arguments"), CASES)
-def test_tool_call_for_another_organizations_workspace_is_rejected(
-    call: Call, tool: str, key: str, arguments: dict[str, Any], foreign: str
-) -> None:
+@pytest.mark.parametrize("tool", [*TOOLS_WITH_SOURCE, *TOOLS_WITH_WORKSPACE_ID])
+def test_tool_call_for_a_foreign_workspace_is_rejected(call: Call, tool: str) -> None:
     """Tools reject the workspace of another organization, and unknown workspaces."""
-    with pytest.raises(ToolError) as failure:
-        call(tool, **{**arguments, key: foreign})
-    assert str(failure.value) == (
-        f"`{foreign}` is not a workspace of this organization."
-    )
+    key = "source_workspace_id" if tool in TOOLS_WITH_SOURCE else "workspace_id"
+    arguments: dict[str, Any] = (TOOLS_WITH_SOURCE | TOOLS_WITH_WORKSPACE_ID)[tool]
+    for foreign in ("ws-harbor", "ws-unknown", ""):
+        with pytest.raises(ToolError) as failure:
+            call(tool, **{**arguments, key: foreign})
+        message = f"`{foreign}` is not a workspace of this organization."
+        assert str(failure.value) == message
 
 
-def test_source_workspace_id_determines_the_peers_and_workspace_that_tools_return(
-    call: Call,
-) -> None:
+def test_source_workspace_id_sets_the_peers_and_workspace_info(call: Call) -> None:
     def list_peer_ids(**source: str) -> list[str]:
         return [peer["id"] for peer in call("list_peers", **source)["peers"]]
 
@@ -67,12 +56,8 @@ def test_molecule_workspace_id_variable_sets_the_acting_workspace_for_tools(
     monkeypatch.setenv("MOLECULE_MODEL", "small-1")
     assert call("get_workspace_info")["organisation"] == "harbor"
     assert call("list_peers")["peers"] == []
-    assert call("get_runtime_identity") == {
-        "model": "small-1",
-        "provider": None,
-        "tier": None,
-        "workspace_id": "ws-harbor",
-    }
+    identity = {"model": "small-1", "provider": None, "tier": None}
+    assert call("get_runtime_identity") == {**identity, "workspace_id": "ws-harbor"}
     monkeypatch.setenv("MOLECULE_WORKSPACE_ID", "ws-nowhere")
     with pytest.raises(ToolError, match="`ws-nowhere`, which is not a registered"):
         call("get_workspace_info")

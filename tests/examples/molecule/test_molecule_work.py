@@ -56,9 +56,7 @@ def test_task_list_entry_changes_from_open_to_done(call: Call) -> None:
     assert titles(status="done", limit=1) == ["First"]
 
 
-def test_user_decision_on_a_workspace_request_is_delivered_to_the_workspace_inbox(
-    call: Call,
-) -> None:
+def test_user_decision_on_a_request_is_delivered_to_the_inbox(call: Call) -> None:
     low = call("create_request", kind="task", title="Sign", detail="page 3")
     high = call("create_request", kind="task", title="Pay", priority=5)
     approval = call("create_approval", action="Delete", reason="old")
@@ -106,15 +104,11 @@ def test_molecule_plugin_is_installed_once_and_replaced_only_if_its_files_change
     assert sorted(item.name for item in installed.parent.iterdir()) == ["choir"]
 
 
-def test_bundled_molecule_plugin_adds_its_skills_to_the_a2a_agent_card(
-    call: Call,
-) -> None:
+def test_bundled_molecule_plugin_adds_its_skills_to_the_card(call: Call) -> None:
     call("install_plugin", source="review")
     card = call("update_agent_card", card={"name": "D", "skills": [], "x": [1]})
-    assert [skill["id"] for skill in card["skills"]] == [
-        "review-text",
-        "review-figures",
-    ]
+    skill_ids = [skill["id"] for skill in card["skills"]]
+    assert skill_ids == ["review-text", "review-figures"]
     assert (card["name"], card["x"]) == ("D", [1])
 
 
@@ -148,9 +142,7 @@ def test_invalid_molecule_plugin_installs_no_files(
     assert not (home / "plugins").exists()
 
 
-def test_molecule_plugin_with_a_symbolic_link_is_rejected(
-    call: Call, plugin_source: Path
-) -> None:
+def test_plugin_with_a_symlink_is_rejected(call: Call, plugin_source: Path) -> None:
     (write_plugin(plugin_source) / "passwords").symlink_to("/etc/passwd")
     with pytest.raises(ToolError, match="passwords is neither"):
         call("install_plugin", source="choir")
