@@ -58,10 +58,7 @@ SECTION_ONLY = {
     "sections": {"mine": {"heading": "Mine"}},
     "clients": {"copilot": {"allow": ["section:mine"]}},
 }
-READ_ONLY = {
-    "permissions": {"write": "Write."},
-    "clients": {"copilot": {"allow": "*"}},
-}
+READ_ONLY = {"permissions": {"write": "Write."}, "clients": {"copilot": {"allow": "*"}}}
 MAY_WRITE = {
     **READ_ONLY,
     "clients": {"copilot": {"allow": "*", "permissions": ["write"]}},

@@ -320,8 +320,6 @@ def test_mcp_content_blocks_are_returned_by_registry_mcp_and_langchain(
     assert interfaces.tool.invoke({"name": "blocks"}) == expected
 
 
-def test_non_string_tool_error_is_converted_to_string(
-    interfaces: Interfaces,
-) -> None:
+def test_non_string_tool_error_is_converted_to_string(interfaces: Interfaces) -> None:
     error = interfaces.registry("error_object").error
     assert error == "<class 'handlers.toy.Note'>"

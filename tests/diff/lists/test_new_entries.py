@@ -60,9 +60,7 @@ def test_toolcast_diff_prints_new_tool_texts_in_full(
     assert SENTENCE in " ".join(done.stdout.split())
 
 
-def test_toolcast_diff_does_not_print_old_list_definition_texts(
-    tmp_path: Path,
-) -> None:
+def test_toolcast_diff_does_not_print_old_list_definition_texts(tmp_path: Path) -> None:
     schema = reference_definition({"description": SENTENCE})
     properties = {**schema["properties"], "b": {"$ref": "#/$defs/X"}}
     new = {**schema, "properties": properties}
