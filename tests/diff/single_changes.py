@@ -109,23 +109,15 @@ def load_project(files_by_name: SpecFiles) -> Workspace:
         path = f"{folder or 'toy'}/{name}.yaml"
         if folder == "locks":
             files[f"toy/locks/{name}.json"] = {"toolcastLock": 1, **(fields or {})}
-            continue
-        if folder in ("mcp_resources", "mcp_prompts"):
+        elif folder in ("mcp_resources", "mcp_prompts"):
             files[f"toy/{path}"] = {"name": name, **(fields or {})}
-            continue
-        if key == "workspace":
+        elif key == "workspace":
             files["toolcast.yaml"] = {**WORKSPACE, **(fields or {})}
         elif fields is not None:
-            base = (
-                {"name": folder, **TOOLSET}
-                if name == "toolset"
-                else {"name": name, **TOOL}
-            )
-            values = {
-                **base,
-                **({"name": folder} if folder and name == "toolset" else {}),
-                **fields,
-            }
+            base = {"name": name, **TOOL}
+            if name == "toolset":
+                base = {**TOOLSET, **({"name": folder} if folder else {})}
+            values = {**base, **fields}
             files[path] = {
                 k: v for k, v in values.items() if v is not None or k not in base
             }
@@ -140,12 +132,8 @@ class _Files:
     """In-memory replacement for the files of a project."""
 
     def __init__(self, files: Mapping[str, Any]) -> None:
-        self._files = {
-            name: _LONG.sub(
-                _build_text, json.dumps(content, ensure_ascii=False)
-            ).encode()
-            for name, content in files.items()
-        }
+        texts = {n: json.dumps(file, ensure_ascii=False) for n, file in files.items()}
+        self._files = {n: _LONG.sub(_build_text, t).encode() for n, t in texts.items()}
 
     def read(self, path: str, most: int) -> bytes:
         if path not in self._files:
@@ -169,14 +157,7 @@ def _build_text(match: re.Match[str]) -> str:
 
 
 def _parse_case(family: str, case: Mapping[str, Any]) -> SingleChange:
-    assert not case.keys() - {
-        "case",
-        "both",
-        "before",
-        "after",
-        "changes",
-        "back",
-    }, case
+    assert not case.keys() - {*"case both before after changes back".split()}, case
     both = case.get("both", {})
     changes = [
         (rule, grades)

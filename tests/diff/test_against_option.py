@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +19,16 @@ TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
 def project(make_project: Callable[..., Any]) -> Any:
     """Return a repository with one commit; a tool was removed after it."""
     repository = make_project({"a": TOOL, "b": TOOL})
-    run_git(repository.root, "init", "--quiet", "-b", "main")
-    run_git(repository.root, "add", ".")
-    run_git(repository.root, "commit", "--quiet", "-m", "base")
+    commit_all(repository.root)
     (repository.root / "specs/toy/b.yaml").unlink()
     return repository
+
+
+def commit_all(folder: Path) -> None:
+    """Make a folder a repository with one commit."""
+    run_git(folder, "init", "--quiet", "-b", "main")
+    run_git(folder, "add", ".")
+    run_git(folder, "commit", "--quiet", "-m", "base")
 
 
 @pytest.mark.parametrize(
@@ -86,15 +92,35 @@ def test_diff_against_option_resolves_a_tag_and_a_name_with_leading_dash(
     assert f"against {name}: " in done.stdout
 
 
-def test_diff_without_against_option_and_main_branch_exits_with_2(project: Any) -> None:
-    run_git(project.root, "branch", "-m", "trunk")
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (
+            ("branch", "-m", "trunk"),
+            "no branch is named origin/main, origin/master, main or master",
+        ),
+        (("update-ref", "-d", "HEAD"), "the repository has no commit yet"),
+    ],
+)
+def test_diff_without_a_main_branch_or_a_commit_exits_with_2(
+    project: Any, command: tuple[str, ...], message: str
+) -> None:
+    run_git(project.root, *command)
     done = project.toolcast("diff")
     assert done.returncode == 2
-    assert "no branch is named origin/main, origin/master, main or master" in done.stderr  # fmt: skip
+    assert message in done.stderr
 
 
-def test_diff_in_a_repository_without_commits_exits_with_2(project: Any) -> None:
-    run_git(project.root, "update-ref", "-d", "HEAD")
+def test_diff_compares_a_subfolder_with_that_folder_in_a_commit(
+    make_project: Callable[..., Any],
+) -> None:
+    project = make_project({"a": TOOL, "b": TOOL}, at="repository/services/agent")
+    commit_all(project.root.parents[1])
     done = project.toolcast("diff")
-    assert done.returncode == 2
-    assert "the repository has no commit yet" in done.stderr
+    assert done.returncode == 0
+    assert done.stdout.startswith("no change against ")
+    (project.root / "specs/toy/b.yaml").unlink()
+    done = project.toolcast("diff", "--against", "HEAD")
+    assert done.returncode == 1
+    assert "`b` is removed" in done.stdout
+    assert "`a`" not in done.stdout

@@ -61,7 +61,6 @@ def test_diff_reports_hostile_texts_in_any_spec_field_in_printable_messages(
         }
 
     plain, hostile = build_version("word"), build_version(text)
-
     assert len(compare_and_check_messages(plain, hostile).changes) > 20
     assert len(compare_and_check_messages(hostile, plain).changes) > 20
     assert compare_and_check_messages(hostile, build_version(text)).changes == []
@@ -73,30 +72,22 @@ def test_diff_reports_changed_mcp_servers_with_hostile_names() -> None:
         return {"toolset": {"mcp_servers": servers}}
 
     comparison = compare_and_check_messages(build_version("/a"), build_version("/b"))
-
-    assert [c.rule.id for c in comparison.changes] == ["server.cwd/changed"] * len(
-        HOSTILE_TEXTS
-    )
+    ids = [change.rule.id for change in comparison.changes]
+    assert ids == ["server.cwd/changed"] * len(HOSTILE_TEXTS)
 
 
 def test_diff_reports_changed_secrets_without_their_values() -> None:
     def build_version(secret: str) -> Any:
-        server = {
-            "command": "x",
-            "args": ["--token", secret],
-            "env": {"API_KEY": secret},
-        }
+        secrets = {"args": ["--token", secret], "env": {"API_KEY": secret}}
         headers = {"Authorization": f"Bearer {secret}"}
         web = {"url": f"https://me:{secret}@mail.example/", "headers": headers}
         router = {"base_url": f"https://me:{secret}@models.example/", "model": "m"}
-        return {
-            "toolset": {"mcp_servers": {"mail": server, "web": web}, "router": router}
-        }
+        servers = {"mail": {"command": "x", **secrets}, "web": web}
+        return {"toolset": {"mcp_servers": servers, "router": router}}
 
     comparison = compare_and_check_messages(
         build_version("first-secret-of-mine"), build_version("other-secret-of-mine")
     )
-
     assert len(comparison.changes) == 5
     assert "secret-of-mine" not in repr(comparison)
 
