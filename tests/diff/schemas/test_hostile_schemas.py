@@ -50,7 +50,7 @@ def build_double_references(leaf: Any) -> Any:
 def build_triple_references(leaf: Any) -> Any:
     """Return definitions with three properties of the next one: 3 ** 20 locations."""
     return build_chain(
-        20, lambda reference: {"properties": {key: reference for key in "abc"}}, leaf
+        20, lambda reference: {"properties": dict.fromkeys("abc", reference)}, leaf
     )
 
 
