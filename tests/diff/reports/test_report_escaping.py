@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 import tempfile
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tests.diff.reports.layout import CASES, validate_json, validate_sarif
+from tests.diff.reports.layout import CASES, TODAY, validate_json, validate_sarif
 from toolcast.diff.change import ABSENT, Change, ChangeRule, Grade, Grades
 from toolcast.diff.comparison import Comparison
 from toolcast.diff.effects import Effect, EffectKind
@@ -41,7 +41,6 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from("`|<@ a"), max_size=12).map("".join),
 )  # fmt: skip
 CONTEXT = ReportContext(tempfile.gettempdir())
-TODAY = datetime.date(2030, 1, 1)
 
 
 def make_verdict(text: str, value: str) -> Verdict:
@@ -51,17 +50,18 @@ def make_verdict(text: str, value: str) -> Verdict:
         Location("specs/toy/act.yaml", 3, 1, 4), value,
     )  # fmt: skip
     effect = Effect(EffectKind.VISIBILITY, "x", "toy", "act", text, value, text, True)
-    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
-    compared = Comparison([change], [effect])
+    return judge_comparison([change], [effect], text)
+
+
+def judge_comparison(
+    changes: list[Change], effects: Sequence[Effect] = (), against: str = "main"
+) -> Verdict:
+    """Return a verdict with the default limits, without acceptances."""
+    workspace = Workspace("", ("specs/toy",), ())
     return judge(
-        compared,
-        versions,
-        text,
-        limits=DEFAULT_LIMITS,
-        acceptances=(),
-        known=(),
-        today=TODAY,
-    )
+        Comparison(changes, [*effects]), (workspace, workspace), against,
+        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
+    )  # fmt: skip
 
 
 def assert_no_command(log: str) -> None:
@@ -71,7 +71,7 @@ def assert_no_command(log: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_diff_text_report_is_printable_and_contains_no_ci_command(
+def test_diff_text_report_is_printable_without_ci_command(
     text: str, value: str
 ) -> None:
     report = report_changes(make_verdict(text, value), "text", CONTEXT)
@@ -93,30 +93,24 @@ def test_diff_text_report_has_color_codes_only_around_grades() -> None:
     plain = report_changes(verdict, "text", CONTEXT)
     colored = report_changes(verdict, "text", CONTEXT._replace(has_color=True))
     colored_parts = re.findall(r"\x1b\[(\d+)m([^\x1b]*)\x1b\[0m", colored)
-    assert [(code, text.strip()) for code, text in colored_parts] == [
-        ("31", "breaking"),
-        ("33", "risky"),
-    ]
+    parts = [(code, text.strip()) for code, text in colored_parts]
+    assert parts == [("31", "breaking"), ("33", "risky")]
     assert re.sub(r"\x1b\[\d+m", "", colored) == plain
 
 
 @given(TEXTS, TEXTS)
-def test_diff_github_report_is_one_escaped_workflow_command(
-    text: str, value: str
-) -> None:
+def test_diff_github_report_is_one_escaped_command(text: str, value: str) -> None:
     report = report_changes(make_verdict(text, value), "github", CONTEXT)
     assert report.isprintable() is False and report.count("\n") == 1
-    head = (
-        "::error file=specs/toy/act.yaml,line=3,col=1,endColumn=4,title=tool/removed::"
+    position = "line=3,col=1,endColumn=4"
+    assert report.startswith(
+        f"::error file=specs/toy/act.yaml,{position},title=tool/removed::"
     )
-    assert report.startswith(head)
     assert not re.search(r"%(?!25)", report)
 
 
 @given(TEXTS, TEXTS)
-def test_hostile_text_diff_json_and_sarif_reports_match_their_schemas(
-    text: str, value: str
-) -> None:
+def test_diff_json_and_sarif_reports_match_schemas(text: str, value: str) -> None:
     verdict = make_verdict(text, value)
     validate_json(report_changes(verdict, "json", CONTEXT), "diff")
     run = validate_sarif(report_changes(verdict, "sarif", CONTEXT))
@@ -131,9 +125,7 @@ def render_html(text: str) -> str:
 @given(TEXTS, TEXTS)
 @example("see (www.evil.example)", ",www.evil.example")
 @example("0www.", "a GH-1")
-def test_diff_markdown_report_has_no_html_or_links_from_specs(
-    text: str, value: str
-) -> None:
+def test_diff_markdown_report_has_no_html_or_links(text: str, value: str) -> None:
     report = report_changes(make_verdict(text, value), "markdown", CONTEXT)
     html = render_html(report)
     tags = set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html))
@@ -160,16 +152,13 @@ def test_finding_with_hostile_text_is_escaped_in_every_report_format(
     validate_sarif(report_findings([finding], "sarif", context))
     validate_json(report_findings([finding], "json", context), "findings")
     html = render_html(report_findings([finding], "markdown", context))
-    assert set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html)) <= set(
-        "h3 p strong code br table thead tbody tr th td".split()
-    )
+    tags = set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html))
+    assert tags <= {*"h3 p strong code br table thead tbody tr th td".split()}
     assert html.count("<tr>") == 2
 
 
 @pytest.mark.parametrize("number", [10, 3_000])
-def test_diff_markdown_report_fits_githubs_limit_and_counts_omitted_changes(
-    number: int,
-) -> None:
+def test_diff_markdown_report_counts_changes_beyond_githubs_limit(number: int) -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), "\U0001f534 <" * 200, "b" * 4_000,
@@ -181,11 +170,7 @@ def test_diff_markdown_report_fits_githubs_limit_and_counts_omitted_changes(
         Effect(EffectKind.VISIBILITY, "x", "toy", change.tool, "less", is_worse=True)
         for change in changes
     ]
-    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
-    verdict = judge(
-        Comparison(changes, effects), versions, "main",
-        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
-    )  # fmt: skip
+    verdict = judge_comparison(changes, effects)
     text = report_changes(verdict, "markdown", CONTEXT)
     assert len(text.encode("utf-16-le")) // 2 < 65_536
     assert text.count("<details") == text.count("</details>")
@@ -206,11 +191,7 @@ def test_diff_report_groups_an_equal_change_in_3000_tools() -> None:
         )
         for index in range(3_000)
     ]  # fmt: skip
-    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
-    verdict = judge(
-        Comparison(changes, []), versions, "main",
-        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
-    )  # fmt: skip
+    verdict = judge_comparison(changes)
     text = report_changes(verdict, "text", CONTEXT)
     assert text.count("3000 tools: the tool is gone") == 1
     assert len(re.findall(r"\bact_\d+\b", text)) == 3_000
@@ -229,11 +210,7 @@ def test_diff_text_report_contains_each_change_fingerprint() -> None:
         )
         for tool, name in (("act", "a"), ("act", "b"), ("be", "a"))
     ]  # fmt: skip
-    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
-    verdict = judge(
-        Comparison(changes, []), versions, "main",
-        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
-    )  # fmt: skip
+    verdict = judge_comparison(changes)
     text = report_changes(verdict, "text", CONTEXT)
     assert all(change.fingerprint in text for change in changes)
 
