@@ -75,27 +75,21 @@ def test_client_kind_determines_how_definitions_are_loaded(
 
 
 def test_client_costs_include_only_its_own_tools(make_project: MakeProject) -> None:
-    toolset = load_toolset(
-        make_project(
-            {"ping": PING, "pong": PING},
-            toolset="""\
-            targets: {mcp: {client: agent}}
-            client_kind: vscode
-            clients:
-              agent: {allow: "*"}
-              other: {allow: [pong], kind: anthropic-tool-search}
-            """,
-        )
-    )
+    text = """\
+    targets: {mcp: {client: agent}}
+    client_kind: vscode
+    clients:
+      agent: {allow: "*"}
+      other: {allow: [pong], kind: anthropic-tool-search}
+    """
+    toolset = load_toolset(make_project({"ping": PING, "pong": PING}, toolset=text))
     costs = [
         compute_client_costs(toolset, client, count=count_words)
         for client in toolset.clients
     ]
     assert [cost.total for cost in costs] == [Cost(upfront=2), Cost(on_demand=1)]
-    assert [[t.tool.name for t in cost.tools] for cost in costs] == [
-        ["ping", "pong"],
-        ["pong"],
-    ]
+    names = [[tool.tool.name for tool in cost.tools] for cost in costs]
+    assert names == [["ping", "pong"], ["pong"]]
 
 
 @pytest.mark.parametrize("name", TOOLSETS)
@@ -114,20 +108,16 @@ def test_counted_prompt_blocks_equal_the_generated_files(name: str) -> None:
 def test_spec_language_accepts_exactly_the_client_kinds() -> None:
     properties = get_schema("toolset")["properties"]
     client_kind = properties["clients"]["additionalProperties"]["properties"]["kind"]
-    assert (
-        client_kind["enum"] == properties["client_kind"]["enum"] == list(CLIENT_KINDS)
-    )
+    enums = client_kind["enum"], properties["client_kind"]["enum"]
+    assert enums == ([*CLIENT_KINDS], [*CLIENT_KINDS])
 
 
 def test_docs_table_lists_every_client_kind() -> None:
     page = (ROOT / "docs" / "tokens.md").read_text(encoding="utf-8")
     table = page.partition("| `kind` |")[2].partition("\n\n")[0]
-    kind_cells = [
-        line.split("|")[1] for line in table.splitlines() if line.startswith("| `")
-    ]
-    assert {
-        name for cell in kind_cells for name in re.findall("`([a-z-]+)`", cell)
-    } == set(CLIENT_KINDS)
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    cells = " ".join(row.split("|")[1] for row in rows)
+    assert {*re.findall("`([a-z-]+)`", cells)} == {*CLIENT_KINDS}
 
 
 def test_description_limits_depend_on_client_kind(make_project: MakeProject) -> None:
