@@ -110,9 +110,7 @@ def test_generated_stdio_server_lists_the_imported_mcp_tools_unchanged(
 
 
 @pytest.mark.parametrize("name", HTTP_LISTS)
-def test_generated_http_server_lists_the_imported_mcp_tools_unchanged(
-    generate: Generate, name: str
-) -> None:
+def test_http_server_lists_the_imported_tools(generate: Generate, name: str) -> None:
     with http_server(generate(name), f"generated.{name}") as server:
         for era in ERAS:
             answer = server.raw(era, "tools/list").decode()
@@ -123,9 +121,7 @@ def test_generated_http_server_lists_the_imported_mcp_tools_unchanged(
 @pytest.mark.parametrize(
     "name", ["playwright_mcp", "notion_mcp_server", "server_everything", *NASTY_LISTS]
 )
-def test_generated_python_is_formatted_like_black(
-    generate: Generate, name: str
-) -> None:
+def test_generated_python_is_formatted_by_black(generate: Generate, name: str) -> None:
     folder = generate(name) / "generated" / name
     for path in sorted(folder.rglob("*.py")):
         source = path.read_text(encoding="utf-8")
@@ -163,9 +159,7 @@ def run_module(folder: Path, *command: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_generated_code_passes_ruff_and_mypy_strict(
-    generate: Generate, mypy_cache: str
-) -> None:
+def test_code_passes_ruff_and_mypy_strict(generate: Generate, mypy_cache: str) -> None:
     """Ruff has its default rules."""
     root = generate(*LISTS)
     run_module(root, "ruff", "check", "--isolated", "--no-cache", "generated")
@@ -192,14 +186,11 @@ def test_generated_tool_modules_pass_the_projects_ruff_and_mypy_settings(
 
 
 @pytest.mark.slow
-def test_generated_stdio_server_lists_1271_imported_tools_unchanged(
-    tmp_path: Path, servers: ForkServer
-) -> None:
+def test_stdio_server_lists_1271_tools(tmp_path: Path, servers: ForkServer) -> None:
     # The variety of tools is tested with the lists, so small tools suffice.
     names = ("mcp_server_git", "server_memory", "server_filesystem", "nasty_keys")
-    tool_list = [
-        tool for name in names for tool in _get_tool_list(_read_exact(LISTS[name]))
-    ]
+    lists = [_get_tool_list(_read_exact(LISTS[name])) for name in names]
+    tool_list = [*itertools.chain(*lists)]
     tools: dict[str, Mapping[str, Any]] = {}
     for copy in itertools.count(1):
         for tool in tool_list:

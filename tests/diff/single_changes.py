@@ -118,9 +118,8 @@ def load_project(files_by_name: SpecFiles) -> Workspace:
             if name == "toolset":
                 base = {**TOOLSET, **({"name": folder} if folder else {})}
             values = {**base, **fields}
-            files[path] = {
-                k: v for k, v in values.items() if v is not None or k not in base
-            }
+            removed = [k for k, v in values.items() if v is None and k in base]
+            files[path] = {k: v for k, v in values.items() if k not in removed}
     result = load_workspace("/project", files=_Files(files))
     assert result.workspace is not None and not has_errors(result.findings), [
         finding.message for finding in result.findings

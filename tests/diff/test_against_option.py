@@ -55,9 +55,7 @@ def test_diff_against_a_value_that_is_no_commit_or_project_exits_with_2(
     assert "help: pass a commit, a branch or a folder to `--against`" in done.stderr
 
 
-def test_diff_against_option_prefers_a_branch_to_an_equally_named_folder(
-    project: Any,
-) -> None:
+def test_diff_against_a_name_prefers_the_branch_to_the_folder(project: Any) -> None:
     for name in ("toolcast.yaml", "specs/toy/toolset.yaml", "specs/toy/a.yaml"):
         project.write(f"main/{name}", (project.root / name).read_text())
     done = project.toolcast("diff", "--against", "main")
@@ -67,9 +65,7 @@ def test_diff_against_option_prefers_a_branch_to_an_equally_named_folder(
     assert (done.returncode, done.stdout) == (0, "no change against ./main\n")
 
 
-def test_diff_against_a_branch_missing_in_a_shallow_clone_uses_no_folder_instead(
-    project: Any,
-) -> None:
+def test_diff_against_a_branch_not_in_a_shallow_clone_fails(project: Any) -> None:
     run_git(project.root, "commit", "--quiet", "-am", "two")
     shallow = project.root.parent / "shallow"
     run_git(project.root.parent, "clone", "--quiet", "--depth=1", project.root.as_uri(), str(shallow))  # fmt: skip
@@ -83,9 +79,7 @@ def test_diff_against_a_branch_missing_in_a_shallow_clone_uses_no_folder_instead
 
 
 @pytest.mark.parametrize("name", ["-dash", "tag"])
-def test_diff_against_option_resolves_a_tag_and_a_name_with_leading_dash(
-    project: Any, name: str
-) -> None:
+def test_diff_against_a_tag_accepts_a_leading_dash(project: Any, name: str) -> None:
     run_git(project.root, "update-ref", f"refs/tags/{name}", "HEAD")
     done = project.toolcast("diff", f"--against={name}")
     assert done.returncode == 1
@@ -111,9 +105,7 @@ def test_diff_without_a_main_branch_or_a_commit_exits_with_2(
     assert message in done.stderr
 
 
-def test_diff_compares_a_subfolder_with_that_folder_in_a_commit(
-    make_project: Callable[..., Any],
-) -> None:
+def test_diff_compares_projects_in_subfolders(make_project: Callable[..., Any]) -> None:
     project = make_project({"a": TOOL, "b": TOOL}, at="repository/services/agent")
     commit_all(project.root.parents[1])
     done = project.toolcast("diff")

@@ -72,9 +72,8 @@ def test_diff_reports_more_tools_than_the_mcp_client_cursor_supports() -> None:
 def test_diff_reports_added_tool_text_token_costs_for_each_client() -> None:
     toolset = {"toolset": {"clients": CLIENTS, "targets": TARGETS}}
     description = "Stores a note under its title until somebody deletes it again."
-    found = get_effects(
-        toolset, {**toolset, "note": {"description": description}}, EffectKind.TOKENS
-    )
+    after = {**toolset, "note": {"description": description}}
+    found = get_effects(toolset, after, EffectKind.TOKENS)
     added_tokens = estimate_tokens(description) - estimate_tokens("Store a note.")
     assert [(e.reader, e.after["upfront"] - e.before["upfront"]) for e in found] == [
         ("a", added_tokens),
@@ -102,10 +101,8 @@ def test_diff_reports_name_and_on_demand_tool_token_costs_in_claude_code() -> No
 def test_diff_does_not_report_token_changes_under_one_percent() -> None:
     description = "Stores a note under its title until somebody deletes it again. " * 20
     before = {"note": {"description": description}}
-    found = get_effects(
-        before, {"note": {"description": f"{description}Now."}}, EffectKind.TOKENS
-    )
-    assert found == []
+    after = {"note": {"description": f"{description}Now."}}
+    assert get_effects(before, after, EffectKind.TOKENS) == []
 
 
 def test_docs_page_on_diff_documents_every_effect_kind() -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.diff.single_changes import load_project
 from toolcast.diff.comparison import Comparison, compare
 
+MakeFields = Callable[[int], dict[str, Any]]
 HOSTILE_TEXTS = [
     "::error::`file`%0A::set-output name=x::y",
     "one line\nand\u00a0another\tone",
@@ -34,9 +35,7 @@ def compare_and_check_messages(before: Any, after: Any) -> Comparison:
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)
-def test_diff_reports_hostile_texts_in_any_spec_field_in_printable_messages(
-    text: str,
-) -> None:
+def test_diff_reports_hostile_texts_in_printable_messages(text: str) -> None:
     def build_version(text: str) -> Any:
         return {
             "note": {
@@ -122,9 +121,7 @@ def assert_linear(small: float, large: float) -> None:
         lambda n: {"examples": [{"arguments": {"a": i}} for i in range(5 * n)]},
     ],
 )
-def test_diff_compares_large_tool_specs_in_linear_time(
-    make_fields: Callable[[int], dict[str, Any]],
-) -> None:
+def test_diff_compares_large_tool_specs_in_linear_time(make_fields: MakeFields) -> None:
     def measure(size: int) -> float:
         note = {"note": make_fields(size), "other_tool": {}}
         return measure_comparison(load_project({"other_tool": {}}), load_project(note))
@@ -137,9 +134,7 @@ def test_diff_compares_large_tool_specs_in_linear_time(
     "make_fields",
     [
         lambda n: {"clients": {"a": {"allow": [f"tool_{i}" for i in range(8 * n)]}}},
-        lambda n: {
-            "clients": {"a": {"permissions": [f"may_{i}" for i in range(8 * n)]}}
-        },
+        lambda n: {"clients": {"a": {"permissions": [f"x{i}" for i in range(8 * n)]}}},
         lambda n: {
             "mcp_servers": {
                 "mail": {
@@ -155,7 +150,7 @@ def test_diff_compares_large_tool_specs_in_linear_time(
     ],
 )
 def test_diff_compares_large_toolset_files_in_linear_time(
-    make_fields: Callable[[int], dict[str, Any]],
+    make_fields: MakeFields,
 ) -> None:
     server = {"mcp_servers": {"mail": {"command": "x"}}, "clients": {"a": {}}}
 

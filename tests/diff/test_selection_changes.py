@@ -61,9 +61,7 @@ def list_messages(changes: list[Change]) -> list[tuple[str, str, str]]:
 
 def test_diff_reports_cases_lost_to_a_similar_description(diff: Diff) -> None:
     """A selection case is a user's message with the tool that a router must select."""
-    greedy = TOOL.format(
-        "Deletes or archives a page; archive, archive, the old archive."
-    )
+    greedy = TOOL.format("Deletes or archives pages; archive, archive, the archive.")
     found = diff(
         {"delete_page": DELETE, "archive_page": ARCHIVE + CASES},
         {"delete_page": greedy, "archive_page": TOOL.format("Moves it.") + CASES},

@@ -23,9 +23,7 @@ Fields = dict[str, Any]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_diff_reports_each_single_spec_change_with_the_expected_kinds_and_grades(
-    case: SingleChange,
-) -> None:
+def test_diff_reports_each_single_change_as_expected(case: SingleChange) -> None:
     """Each change also has a message, a path, a location and a unique fingerprint.
 
     The reverse comparison has the old and new values exchanged.

@@ -123,9 +123,7 @@ def test_diff_grades_a_toolset_change_by_its_most_stable_tool(diff: Diff) -> Non
         ("", "tool/removed"),
     ],
 )
-def test_removal_from_its_announced_date_on_is_not_breaking(
-    diff: Diff, day: str, rule: str
-) -> None:
+def test_announced_removal_is_not_breaking(diff: Diff, day: str, rule: str) -> None:
     removal = f', removal: "{day}"' if day else ""
     grades = get_removal_grades(diff, f'deprecated: {{since: "2025-01-01"{removal}}}\n')
     announced = "risky safe risky risky"

@@ -32,9 +32,7 @@ def echo(arguments, /):
     return "called"
 '''
 
-SUPPRESSED = [
-    {"rule": "schema/required-unknown", "reason": "some schemas of the source do that"}
-]
+SUPPRESSED = [{"rule": "schema/required-unknown", "reason": "some schemas do that"}]
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def function_toolset(build_toolset: BuildToolset) -> CaseToolset:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(value=json_values)
-def test_validation_accepts_what_jsonschema_accepts_for_random_values(
+def test_validation_agrees_with_jsonschema_for_random_values(
     value: Any, keyword_toolset: CaseToolset
 ) -> None:
     verdicts, cases = keyword_toolset
@@ -140,9 +140,7 @@ def count_accepted(
     return sum(expected)
 
 
-def test_every_interface_accepts_the_same_values_for_each_keyword(
-    keyword_toolset: CaseToolset,
-) -> None:
+def test_interfaces_accept_the_same_values(keyword_toolset: CaseToolset) -> None:
     """Interfaces are the registry, MCP, LangChain and the CLI."""
     verdicts, cases = keyword_toolset
     randomizer = random.Random(3)
@@ -155,9 +153,7 @@ def test_every_interface_accepts_the_same_values_for_each_keyword(
     assert 40 < valid < len(calls) - 40
 
 
-def test_every_interface_accepts_the_same_real_tool_arguments(
-    function_toolset: CaseToolset,
-) -> None:
+def test_interfaces_accept_the_same_arguments(function_toolset: CaseToolset) -> None:
     verdicts, cases = function_toolset
     calls = [(case.name, dict(i)) for case in cases for i in case.instances]
     valid = count_accepted(verdicts, calls)
@@ -197,9 +193,7 @@ def build_mutants(
             yield mutant
 
 
-def test_validation_agrees_with_jsonschema_for_instances_and_mutants(
-    function_toolset: CaseToolset,
-) -> None:
+def test_validation_of_mutants_equals_jsonschema(function_toolset: CaseToolset) -> None:
     """Formats are annotations in both."""
     verdicts, cases = function_toolset
     randomizer = random.Random(7)
@@ -212,9 +206,7 @@ def test_validation_agrees_with_jsonschema_for_instances_and_mutants(
     assert count[False] > 500
 
 
-def test_validation_agrees_with_jsonschema_for_the_example_specs(
-    build_toolset: BuildToolset,
-) -> None:
+def test_validation_of_specs_equals_jsonschema(build_toolset: BuildToolset) -> None:
     """Try some of the values for each property of each tool."""
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
@@ -230,9 +222,7 @@ def test_validation_agrees_with_jsonschema_for_the_example_specs(
                         assert_agrees(verdicts, case, {**base, name: value})
 
 
-def test_every_interface_asserts_formats_only_if_enabled(
-    build_toolset: BuildToolset,
-) -> None:
+def test_interfaces_assert_formats_only_if_enabled(build_toolset: BuildToolset) -> None:
     """Error messages are those of validation."""
     examples = {
         name: (rule.example, "no such thing \\")

@@ -281,9 +281,7 @@ def test_invalid_result_is_the_same_error_in_every_interface(
 
 
 @both_protocols
-def test_every_interface_returns_content_blocks(
-    interfaces: Interfaces, mode: str
-) -> None:
+def test_interfaces_return_content_blocks(interfaces: Interfaces, mode: str) -> None:
     blocks = interfaces.registry("blocks").content
     assert blocks[:3] == BLOCKS
     assert interfaces.mcp("blocks", mode)["content"] == blocks

@@ -104,9 +104,7 @@ def test_desktop_click_moves_the_pointer_to_the_exact_pixel() -> None:
 
 
 @pytest.mark.parametrize("position", [(640, 0), (0, 480), (-1, 0)])
-def test_desktop_click_outside_the_display_raises_without_move(
-    position: tuple[int, int],
-) -> None:
+def test_click_outside_the_display_raises(position: tuple[int, int]) -> None:
     before = _read_pointer_position()
     with pytest.raises(ToolError, match="is outside of the 640 x 480 display"):
         desktop.desktop_click(x=position[0], y=position[1])

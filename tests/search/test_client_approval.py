@@ -97,9 +97,7 @@ def test_client_requests_approval_for_each_call_found_tool_call(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_confirmation_state_is_valid_only_for_the_same_call(
-    shop: Shop, transport: str
-) -> None:
+def test_confirmation_state_is_valid_for_one_call(shop: Shop, transport: str) -> None:
     reserve = {"name": "reserve", "arguments": {"day": "Monday"}}
     (shop.location / "done.closed").touch()
     with shop.connect_stateless(transport) as counter:

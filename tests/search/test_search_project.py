@@ -67,9 +67,7 @@ def test_mcp_target_option_changes_only_the_server_module(
 
 
 @pytest.mark.slow
-def test_generated_tests_and_verify_pass_for_a_server_with_search(
-    make_project: Make,
-) -> None:
+def test_generated_tests_and_verify_pass_with_search(make_project: Make) -> None:
     """`verify` fails if the spec then disables search."""
     project = make_search_project(make_project, "search: true, search_hints: true")
     project.generate()
@@ -131,12 +129,9 @@ def test_tokens_command_compares_search_with_listing_all(make_project: Make) -> 
     """Counts for a model API do not depend on the server's search."""
     searched = make_search_project(make_project).root
     listed = make_search_project(make_project, "").root
-    row, plain = (
-        json.loads(toolcast(root, "tokens", "--format", "json").stdout)["tables"][0][
-            "rows"
-        ][0]
-        for root in (searched, listed)
-    )
+    outputs = (toolcast(r, "tokens", "--format", "json") for r in (searched, listed))
+    tables = [json.loads(output.stdout)["tables"][0] for output in outputs]
+    row, plain = (table["rows"][0] for table in tables)
     assert row.pop("all_listed") == plain["upfront"]
     assert 0 < row["on_demand"] < plain["upfront"]
     lines = toolcast(searched, "tokens").stdout.splitlines()
@@ -144,14 +139,11 @@ def test_tokens_command_compares_search_with_listing_all(make_project: Make) -> 
     legend = "all listed: each request if the server listed every tool (`search`)."
     assert legend in lines
     assert "(tool search)" in toolcast(searched, "tokens", "--by", "tool").stdout
-    assert (
-        "(tool search)" not in toolcast(searched, "tokens", "--kind", "openai").stdout
-    )
+    api = toolcast(searched, "tokens", "--kind", "openai").stdout
+    assert "(tool search)" not in api
 
 
-def test_select_counts_messages_with_the_tool_in_five_results(
-    make_project: Make,
-) -> None:
+def test_select_counts_messages_found_by_search(make_project: Make) -> None:
     root = make_search_project(make_project).root
     line = "search_tools: the expected tool is among the first 5 for 1 of 2 messages"
     assert line in toolcast(root, "select").stdout.splitlines()

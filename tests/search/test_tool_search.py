@@ -35,6 +35,7 @@ CLIENTS = {
     "desk": Client("*", deny=("secret",), permissions=("write",)),
     "guest": Client(("ping",)),
 }
+OBJECT = {"type": "object"}
 NUMBER = {"type": "integer", "maximum": 10}
 
 
@@ -50,7 +51,7 @@ def make_definition(
     mcp = {
         "name": name,
         "description": summary,
-        "inputSchema": schema or {"type": "object"},
+        "inputSchema": schema or OBJECT,
         **more.pop("mcp", {}),
     }
     values = {"handler": f"{HANDLERS}:echo", **more}
@@ -69,9 +70,7 @@ DEFINITIONS = (
     ),
     make_definition("archive_page", "Archives a page of the wiki.", permission="write"),
     make_definition("secret", "Deletes every page of the wiki."),
-    make_definition(
-        "find_user", "Finds a user.", mcp={"outputSchema": {"type": "object"}}
-    ),
+    make_definition("find_user", "Finds a user.", mcp={"outputSchema": OBJECT}),
 )
 
 
@@ -125,9 +124,7 @@ def read_names(found: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_only_clients_with_hidden_tools_list_search_tools(
-    tmp_path: Path, mode: Any
-) -> None:
+def test_clients_with_hidden_tools_list_search_tools(tmp_path: Path, mode: Any) -> None:
     server = make_server(tmp_path)
     [(listed, instructions)] = run_client(server, mode)
     assert listed == ["ping", "search_tools", "call_found_tool"]
@@ -139,9 +136,7 @@ def test_only_clients_with_hidden_tools_list_search_tools(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_search_tools_returns_exact_definitions_as_json(
-    tmp_path: Path, mode: Any
-) -> None:
+def test_search_tools_returns_exact_definitions(tmp_path: Path, mode: Any) -> None:
     calls = [("search_tools", {"query": "delete a page"})]
     _, found = run_client(make_server(tmp_path), mode, *calls)
     assert found.structured_content is None and not found.is_error
@@ -255,7 +250,7 @@ def test_call_found_tool_calls_no_search_tool(tmp_path: Path, name: str) -> None
         {"arguments": {}},
     ],
 )
-def test_call_found_tool_without_valid_arguments_is_refused(
+def test_call_found_tool_rejects_invalid_arguments(
     tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
     assert unwrap_search_call("call_found_tool", arguments)[2] is False
@@ -310,9 +305,8 @@ def test_search_tools_finds_only_tools_that_the_caller_may_call(tmp_path: Path) 
 
 
 def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
-    provider = RecordingProvider(
-        make_tool("weather_report"), make_tool("clock", always=True)
-    )
+    tools = (make_tool("weather_report"), make_tool("clock", always=True))
+    provider = RecordingProvider(*tools)
     (listed, instructions), found, called = run_client(
         make_server(tmp_path, provider),
         "auto",
@@ -387,9 +381,7 @@ async def test_search_tools_without_the_router_modules_returns_an_error(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_client_side_confirmation_does_not_apply_to_call_found_tool(
-    tmp_path: Path, mode: Any
-) -> None:
+def test_call_found_tool_needs_own_confirmation(tmp_path: Path, mode: Any) -> None:
     """The client shows another tool name, so the server asks the user or refuses."""
     confirm = {"message": "Drop it?"}
     drop = make_definition("drop_wiki", "Drops the wiki.", confirm=confirm)
@@ -402,14 +394,10 @@ def test_client_side_confirmation_does_not_apply_to_call_found_tool(
     assert found.is_error and "`drop_wiki` has to ask the user" in found.content[0].text
 
 
-def test_search_tools_on_a_shared_server_finds_tools_of_all_toolsets(
-    tmp_path: Path,
-) -> None:
+def test_search_on_a_shared_server_finds_tools_of_all_toolsets(tmp_path: Path) -> None:
     packages = [Package(tmp_path, DEFINITIONS[index]) for index in (1, 4)]
     registries = [Registry(p.load(), handlers=HANDLERS) for p in packages]
-    servers = [
-        McpServer(registry, name=f"n{n}") for n, registry in enumerate(registries)
-    ]
+    servers = [McpServer(r, name=f"n{n}") for n, r in enumerate(registries)]
     both = McpServer.combine("both", tuple(servers), name="both", search=True)
     calls = [
         ("search_tools", {"query": "the page of a user"}),

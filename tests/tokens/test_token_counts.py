@@ -25,9 +25,8 @@ from toolcast.analysis.token_costs import (
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parent / "corpus" / "mcp"
-RECORDED: dict[str, list[int]] = json.loads(
-    (HERE / "recorded_counts.json").read_text(encoding="utf-8")
-)
+RECORDED_FILE = HERE / "recorded_counts.json"
+RECORDED: dict[str, list[int]] = json.loads(RECORDED_FILE.read_text("utf-8"))
 
 
 def list_counted_texts() -> list[tuple[str, int]]:

@@ -93,12 +93,10 @@ def test_tables_have_80_columns(options: str, table: str, project: Any) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def build_costs(
-    upfront: int, names: int, on_demand: int, prompt: int
-) -> dict[str, int]:
+def build_costs(*counts: int) -> dict[str, int]:
     """Return the token counts of a row in the JSON output."""
-    costs = {"upfront": upfront, "names": names}
-    return {**costs, "on_demand": on_demand, "prompt": prompt}
+    columns = ("upfront", "names", "on_demand", "prompt")
+    return dict(zip(columns, counts, strict=True))
 
 
 def test_budgets_are_printed_next_to_costs(make_project: MakeProject) -> None:
@@ -167,9 +165,7 @@ def test_json_output_has_rows_totals_and_servers(make_project: MakeProject) -> N
         ),
     ],
 )
-def test_unknown_value_is_reported_with_help(
-    options: str, error: str, project: Any
-) -> None:
+def test_unknown_value_is_reported(options: str, error: str, project: Any) -> None:
     done = toolcast(project.root, "tokens", *options.split())
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {error}")
 

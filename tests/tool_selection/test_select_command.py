@@ -203,9 +203,7 @@ toy: 0 of 1 message pass
         ),
     ],
 )
-def test_failed_case_states_the_problem(
-    case: str, problem: str, make_wiki: Make
-) -> None:
+def test_failed_case_has_a_problem(case: str, problem: str, make_wiki: Make) -> None:
     """Problems: no matching term, another tool first, or a forbidden tool selected."""
     result = make_wiki(archive_page=f"cases: [{case}]\n").toolcast("select")
     assert result.returncode == 1 and problem in result.stdout
@@ -255,9 +253,7 @@ def test_margin_is_the_score_difference_to_the_next_tool(make_wiki: Make) -> Non
     assert "ahead of `delete_page`" in higher_margin.stdout
 
 
-def test_cases_run_for_each_client_with_the_tools_that_it_may_list(
-    make_project: Make,
-) -> None:
+def test_cases_run_for_each_client_with_its_own_tools(make_project: Make) -> None:
     fields = {
         "open_gate": "clients: [guard]\ncases: [{message: open}]\n",
         "open_case": "clients: [nobody]\ncases: [{message: the case}]\n",
@@ -288,9 +284,7 @@ def test_equal_scores_fail_a_case_unless_top_includes_both(make_project: Make) -
     assert project.toolcast("select", "--top", "2").returncode == 0
 
 
-def test_case_is_skipped_for_an_external_tool_and_fails_for_an_unknown(
-    make_wiki: Make,
-) -> None:
+def test_case_is_skipped_only_for_an_external_tool(make_wiki: Make) -> None:
     server = "mcp_servers: {far: {command: far, prefix: far_}}\n"
     cases = "cases:\n  - {message: fetch it, tool: far_fetch}\n"
     result = make_wiki(server + cases).toolcast("select")

@@ -128,9 +128,7 @@ def test_promptfoo_export_requires_a_model(make_project: Make) -> None:
     assert not (project.root / "x.json").exists()
 
 
-def test_export_does_not_write_through_a_symbolic_link(
-    make_project: Make, outside: Path
-) -> None:
+def test_export_writes_through_no_symlink(make_project: Make, outside: Path) -> None:
     """A path in a missing folder is an error."""
     tools = {"note": TOOL.format("x") + CASES, "lamp": TOOL.format("y")}
     project = make_project(tools, toolset=TOOLSET)

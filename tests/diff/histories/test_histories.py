@@ -28,9 +28,7 @@ def test_toolcast_diff_is_tested_with_nine_mcp_server_histories() -> None:
 
 
 @pytest.mark.parametrize("server", HISTORIES)
-def test_diff_of_two_server_releases_reports_every_changelog_entry(
-    server: str, tmp_path: Path
-) -> None:
+def test_diff_of_releases_reports_the_changelog(server: str, tmp_path: Path) -> None:
     """The Markdown summary is as expected."""
     versions = (
         load_release(server, "old", tmp_path / "old"),

@@ -103,10 +103,10 @@ def compare_schemas(folder: Path, old: Any, new: Any) -> dict[str, str]:
 def test_toolcast_diff_grades_the_lists_of_public_reports_as_expected(
     name: str, expected: dict[str, str], tmp_path: Path
 ) -> None:
-    lists = [
-        json.loads((FOLDER / f"{name}{n}.json").read_text("utf-8")) for n in (1, 2)
-    ]
-    changes = compare(tmp_path, *lists)
+    files = (FOLDER / f"{name}{number}.json" for number in (1, 2))
+    changes = compare(
+        tmp_path, *(json.loads(file.read_text("utf-8")) for file in files)
+    )
     assert {
         change["rule"]: f"{change['grades']['call']} {change['grades']['prompt']}"
         for change in changes
@@ -151,7 +151,7 @@ LONG = "A long text that describes the parameter and its effect on the result, a
         ({"pattern": "a" * 150 + "50"}, {"pattern": "a" * 150 + "99"}),
     ],
 )
-def test_toolcast_diff_message_shows_the_difference_of_long_schema_values(
+def test_diff_shows_what_differs_in_long_values(
     old: Tool, new: Tool, tmp_path: Path
 ) -> None:
     for change in compare(tmp_path, build_property(old), build_property(new)):
@@ -161,9 +161,7 @@ def test_toolcast_diff_message_shows_the_difference_of_long_schema_values(
 
 
 @pytest.mark.parametrize("is_nested", [False, True])
-def test_toolcast_diff_shows_the_difference_of_long_titles_and_annotations(
-    is_nested: bool, tmp_path: Path
-) -> None:
+def test_diff_shows_what_differs_in_titles(is_nested: bool, tmp_path: Path) -> None:
     titles = ({"title": f"{LONG} {number}"} for number in (50, 99))
     members = ({"annotations": title} if is_nested else title for title in titles)
     changes = compare(tmp_path, *([build_tool(OBJECT, **m)] for m in members))
@@ -225,17 +223,13 @@ def test_toolcast_diff_grades_a_changed_pattern_by_inclusion_and_examples(
 
 
 @pytest.mark.parametrize(("first", "second", "_"), PATTERNS)
-def test_pattern_proved_to_include_another_accepts_its_examples(
-    first: str, second: str, _: str
-) -> None:
+def test_including_pattern_accepts_examples(first: str, second: str, _: str) -> None:
     for accepted, sent in ((first, second), (second, first)):
         if includes_pattern(accepted, sent):
             validator = build_validator({"pattern": accepted})
             examples = [*list_examples(sent), *list_examples(accepted)]
-            sent_examples = filter(
-                build_validator({"pattern": sent}).is_valid, examples
-            )
-            assert all(map(validator.is_valid, sent_examples))
+            is_sent = build_validator({"pattern": sent}).is_valid
+            assert all(map(validator.is_valid, filter(is_sent, examples)))
 
 
 REF = {"$ref": "#/$defs/X"}
@@ -302,9 +296,7 @@ THEN = {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
         ({"required": ["a"], "dependentRequired": {"a": ["b"]}}, {"required": ["b"]}),
     ],
 )
-def test_toolcast_diff_grades_an_equivalent_schema_as_not_breaking(
-    old: Tool, new: Tool, tmp_path: Path
-) -> None:
+def test_equivalence_is_not_breaking(old: Tool, new: Tool, tmp_path: Path) -> None:
     assert "breaking" not in compare_schemas(tmp_path, old, new).values()
 
 
@@ -333,9 +325,7 @@ def test_toolcast_diff_message_names_the_location_of_an_equivalent_schema(
 
 
 @pytest.mark.parametrize("format_", ["text", "markdown", "github"])
-def test_toolcast_diff_shows_an_example_for_grouped_equal_changes(
-    format_: str, tmp_path: Path
-) -> None:
+def test_grouped_changes_have_an_example(format_: str, tmp_path: Path) -> None:
     old, new = (
         {**OBJECT, "properties": {"n": {"type": "integer", "maximum": maximum}}}
         for maximum in (50, 20)

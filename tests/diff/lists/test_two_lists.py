@@ -54,9 +54,7 @@ REMOVED = [("send", "parameter/property-removed")]
 
 
 @pytest.mark.parametrize("format_", ["text", "json", "markdown", "github", "sarif"])
-def test_diff_with_a_breaking_change_exits_with_1_and_reports_it(
-    folder: Path, format_: str
-) -> None:
+def test_diff_reports_a_breaking_change_as_code_1(folder: Path, format_: str) -> None:
     done = toolcast(folder, "diff", "old.json", "new.json", "--format", format_)
     assert done.returncode == 1, done.stderr
     assert "parameter/property-removed" in done.stdout
@@ -440,9 +438,7 @@ def test_diff_reports_hidden_characters_in_a_new_tool(folder: Path, tool: Any) -
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize("server", HISTORIES)
-def test_diff_of_server_releases_does_not_fail_for_texts(
-    server: str, tmp_path: Path
-) -> None:
+def test_diff_of_releases_does_not_fail_for_texts(server: str, tmp_path: Path) -> None:
     lists = [str(FOLDER / server / f"{version}.json") for version in ("old", "new")]
     report = compare(tmp_path, *lists)
     assert report["changes"]

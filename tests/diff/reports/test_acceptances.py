@@ -53,9 +53,7 @@ def problems(*entries: str) -> list[str]:
         ("&a {rule: a/b, tool: x, reason: W}", "anchor"),
     ],
 )
-def test_invalid_acceptance_is_reported_with_its_position(
-    entry: str, problem: str
-) -> None:
+def test_invalid_entry_is_reported_with_its_position(entry: str, problem: str) -> None:
     assert [line for line in problems(entry) if problem in line], problems(entry)
 
 

@@ -111,9 +111,7 @@ def test_diff_json_has_accepted_changes_and_unused_and_expired_entries() -> None
         (HOSTILE, "prompt=risky", 1),
     ],
 )
-def test_exit_code_depends_on_the_fail_on_option(
-    case: Path, limits: str, code: int
-) -> None:
+def test_fail_on_determines_the_exit_code(case: Path, limits: str, code: int) -> None:
     assert run_diff(case, "--fail-on", limits)[0] == code
 
 
@@ -133,9 +131,7 @@ def test_exit_code_depends_on_the_fail_on_option(
         (["--accept", "nothing", "--reason", "Why."], "no change has the fingerprint"),
     ],
 )
-def test_diff_with_invalid_options_exits_with_2_and_a_suggestion(
-    options: list[str], message: str
-) -> None:
+def test_invalid_options_are_usage_errors(options: list[str], message: str) -> None:
     done = toolcast(SAME, "diff", "--project", "after", "--against", "before", *options)
     assert done.returncode == 2
     assert message in done.stderr

@@ -23,9 +23,8 @@ SAFE, RISKY, BREAKING = Grade
 
 def workspace(version: str | None) -> Workspace:
     tree = {"name": "toy"} | ({} if version is None else {"version": version})
-    toolset = Toolset(
-        "toy", "Toy", "specs/toy", source=Source("specs/toy/toolset.yaml", tree=tree)
-    )
+    source = Source("specs/toy/toolset.yaml", tree=tree)
+    toolset = Toolset("toy", "Toy", "specs/toy", source=source)
     return Workspace("", ("specs/toy",), (), toolsets=(toolset,))
 
 
@@ -114,10 +113,8 @@ def test_diff_bump_renamed_toolset_version_continues_the_old_version() -> None:
     breaking = make_change("toolset/renamed", Grades(code=BREAKING))
     renamed = replace(breaking, tool="", before="old", after="toy")
     old = workspace("1.0.0")
-    old_toolset = replace(old.toolsets[0], name="old")
-    [found] = propose_versions(
-        [renamed], replace(old, toolsets=(old_toolset,)), workspace("1.0.0")
-    )
+    old = replace(old, toolsets=(replace(old.toolsets[0], name="old"),))
+    [found] = propose_versions([renamed], old, workspace("1.0.0"))
     assert (found.before, found.version) == ("1.0.0", "2.0.0")
 
 

@@ -21,9 +21,8 @@ from toolcast.model.model import Workspace
 from toolcast.reports.formats import encode_sarif, report_changes, report_findings
 from toolcast.reports.item import ReportContext, ReportItem
 
-RULE = ChangeRule(
-    "tool/removed", "Gone.", Grades(Grade.BREAKING, Grade.RISKY), "tool/added"
-)
+GRADES = Grades(Grade.BREAKING, Grade.RISKY)
+RULE = ChangeRule("tool/removed", "Gone.", GRADES, "tool/added")
 # Texts with a meaning in one of the formats, and any other text.
 TEXTS = st.one_of(
     st.text(),
@@ -71,9 +70,7 @@ def assert_no_command(log: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_diff_text_report_is_printable_without_ci_command(
-    text: str, value: str
-) -> None:
+def test_diff_text_report_is_printable_without_command(text: str, value: str) -> None:
     report = report_changes(make_verdict(text, value), "text", CONTEXT)
     assert report.replace("\n", "").isprintable()
     assert "\u202e" not in report and "\u200b" not in report
@@ -102,10 +99,8 @@ def test_diff_text_report_has_color_codes_only_around_grades() -> None:
 def test_diff_github_report_is_one_escaped_command(text: str, value: str) -> None:
     report = report_changes(make_verdict(text, value), "github", CONTEXT)
     assert report.isprintable() is False and report.count("\n") == 1
-    position = "line=3,col=1,endColumn=4"
-    assert report.startswith(
-        f"::error file=specs/toy/act.yaml,{position},title=tool/removed::"
-    )
+    position = "file=specs/toy/act.yaml,line=3,col=1,endColumn=4"
+    assert report.startswith(f"::error {position},title=tool/removed::")
     assert not re.search(r"%(?!25)", report)
 
 
@@ -221,7 +216,7 @@ def test_diff_case_markdown_comments_render_without_html_from_specs() -> None:
         assert "<script" not in html and "<a " not in html and "<img" not in html
 
 
-def test_diff_sarif_log_is_truncated_to_the_most_severe_results(
+def test_sarif_log_is_truncated_to_the_most_severe_results(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("toolcast.reports.formats._MAX_SARIF_RESULTS", 3)

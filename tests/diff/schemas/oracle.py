@@ -97,14 +97,11 @@ def _has_only_declared_names(root: Any, schemas: list[Any], value: Any) -> bool:
     )
     is_listed = any(part.get("properties") for part in parts)
     for name, inner in value.items():
-        property_schemas = [
-            p["properties"][name] for p in parts if name in p.get("properties", {})
-        ]
+        listed = [part.get("properties", {}) for part in parts]
+        property_schemas = [schemas[name] for schemas in listed if name in schemas]
         for part in parts:
             patterns = part.get("patternProperties", {}).items()
-            property_schemas += [
-                s for pattern, s in patterns if re.search(pattern, name)
-            ]
+            property_schemas += [s for regex, s in patterns if re.search(regex, name)]
         if not property_schemas and is_listed and not is_open:
             return False
         others = [p.get("additionalProperties", True) for p in parts]

@@ -239,9 +239,8 @@ def change_schema(random: Random, schema: dict[str, Any]) -> dict[str, Any]:
     """Change a schema in one random location, and return it."""
     is_old = "$schema" in schema
     part = random.choice(list(walk_schemas(schema)))
-    kind = random.choice(
-        ("drop", "value", "value", "keyword", "property", "required", "wrap")
-    )
+    kinds = ["drop", "value", "value", "keyword", "property", "required", "wrap"]
+    kind = random.choice(kinds)
     fixed = ("$schema", "$defs", "definitions", "$ref")
     keywords = [keyword for keyword in part if keyword not in fixed]
     if kind == "drop" and keywords:

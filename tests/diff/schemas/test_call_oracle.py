@@ -46,14 +46,11 @@ def count_missed(build_pair: PairBuilder, seed: int, tries: int) -> int:
         worst = max((c.grades.call for c in changes), default=Grade.SAFE)
         if worst is Grade.BREAKING:
             continue
-        values = find_rejected_value(
-            Random(seed), sender, receiver, is_call=is_call, tries=tries
-        )
+        options = {"is_call": is_call, "tries": tries}
+        values = find_rejected_value(Random(seed), sender, receiver, **options)
         assert worst is Grade.RISKY or not values, (field, before, after, values)
-        has_new_property = not is_call and any(
-            "property-added" in change.rule.id for change in changes
-        )
-        missed += bool(values) and not has_new_property
+        has_new_property = any("property-added" in c.rule.id for c in changes)
+        missed += bool(values) and (is_call or not has_new_property)
     return missed
 
 

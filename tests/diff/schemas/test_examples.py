@@ -48,13 +48,10 @@ def test_diff_example_is_the_alternative_removed_from_a_pattern(word: str) -> No
 
 
 def test_diff_gives_each_schema_change_its_own_invalid_arguments_example() -> None:
-    before = build_parameters(
-        a={"type": "integer"}, b={"enum": ["x", "y"]}, c={"type": "string"}
-    )
-    after = {
-        **build_parameters(a={"type": "integer", "minimum": 0}, b={"enum": ["x"]}),
-        "required": ["a"],
-    }
+    integer = {"type": "integer"}
+    before = build_parameters(a=integer, b={"enum": ["x", "y"]}, c={"type": "string"})
+    after = build_parameters(a={**integer, "minimum": 0}, b={"enum": ["x"]})
+    after["required"] = ["a"]
     changes = compare_schemas(before, after, "parameters")
     assert {change.rule.id: change.witness for change in changes} == {
         "parameter/property-removed": {"c": "a"},
@@ -110,7 +107,7 @@ def test_diff_example_is_a_call_that_its_action_accepted(send: Action) -> None:
 
 
 @pytest.mark.parametrize(("length", "is_truncated"), [(91, False), (92, True)])
-def test_diff_message_truncates_examples_above_100_characters(
+def test_message_truncates_beyond_100_characters(
     length: int, is_truncated: bool
 ) -> None:
     before, after = (

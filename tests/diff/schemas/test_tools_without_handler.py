@@ -66,9 +66,8 @@ def test_new_result_property_of_another_type_than_additional_ones_is_breaking() 
 def test_new_optional_parameter_is_safe_and_for_code_only_without_handler() -> None:
     (own,) = compare_schemas(LESS, OPEN, "parameters")
     (external,) = compare_schemas(LESS, OPEN, "parameters", IMPORTED)
-    (typed,) = compare_schemas(
-        LESS, OPEN, "parameters", IMPORTED, arguments_type="types:Arguments"
-    )
+    types = {"arguments_type": "types:Arguments"}
+    (typed,) = compare_schemas(LESS, OPEN, "parameters", IMPORTED, **types)
     assert external.grades.call is Grade.SAFE
     assert own.grades.code is typed.grades.code is Grade.RISKY
     assert external.grades.code is Grade.SAFE
