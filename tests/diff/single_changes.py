@@ -20,8 +20,6 @@ from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.parsing.project_files import Entry
 
-__all__ = ["SingleChange", "get_rule_and_grades", "load_project", "load_single_changes"]
-
 FOLDER = Path(__file__).parent / "cases"
 TOOL = {"summary": "Store a note.", "parameters": {"type": "object"}}
 TOOLSET = {"name": "toy", "title": "Toy", "targets": {"mcp": {}}}
@@ -88,11 +86,8 @@ def load_single_changes() -> Sequence[SingleChange]:
 def _list_extensions(case: Mapping[str, Any]) -> set[str]:
     """Return the extensions that one of the versions lists."""
     versions = [case.get(key) or {} for key in ("both", "before", "after")]
-    return {
-        name
-        for version in versions
-        for name in (version.get("workspace") or {}).get("extensions", ())
-    }
+    workspaces = [version.get("workspace") or {} for version in versions]
+    return {name for fields in workspaces for name in fields.get("extensions", ())}
 
 
 def get_rule_and_grades(change: Change) -> tuple[str, str]:
@@ -175,11 +170,7 @@ def _parse_case(family: str, case: Mapping[str, Any]) -> SingleChange:
 
 
 def _merge_files(both: SpecFiles, changed: SpecFiles) -> SpecFiles:
-    return {
-        file: (
-            None
-            if file in changed and changed[file] is None
-            else {**(both.get(file) or {}), **(changed.get(file) or {})}
-        )
-        for file in {**both, **changed}
-    }
+    removed = {file: None for file, fields in changed.items() if fields is None}
+    files = {**both, **changed}
+    merged = {f: {**(both.get(f) or {}), **(changed.get(f) or {})} for f in files}
+    return {**merged, **removed}

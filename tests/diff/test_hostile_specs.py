@@ -129,21 +129,20 @@ def test_diff_compares_large_tool_specs_in_linear_time(make_fields: MakeFields) 
     assert_linear(measure(250), measure(1_000))
 
 
+def build_server(count: int) -> dict[str, Any]:
+    """Return an external server with many allowed and denied tools."""
+    names = {"allow": "send", "deny": "read"}
+    tools = {key: [f"{name}_{i}" for i in range(count)] for key, name in names.items()}
+    return {"command": "x", **tools}
+
+
 @pytest.mark.rows(2)
 @pytest.mark.parametrize(
     "make_fields",
     [
         lambda n: {"clients": {"a": {"allow": [f"tool_{i}" for i in range(8 * n)]}}},
         lambda n: {"clients": {"a": {"permissions": [f"x{i}" for i in range(8 * n)]}}},
-        lambda n: {
-            "mcp_servers": {
-                "mail": {
-                    "command": "x",
-                    "allow": [f"send_{i}" for i in range(4 * n)],
-                    "deny": [f"read_{i}" for i in range(4 * n)],
-                }
-            }
-        },
+        lambda n: {"mcp_servers": {"mail": build_server(4 * n)}},
         lambda n: {
             "reserved_names": [{"name": f"n{i}", "reason": "x"} for i in range(3 * n)]
         },

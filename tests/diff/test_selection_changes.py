@@ -81,14 +81,9 @@ def test_diff_reports_cases_won_by_a_better_description(diff: Diff) -> None:
         {"delete_page": DELETE, "archive_page": ARCHIVE + case},
         {"delete_page": DELETE, "archive_page": shelve + case},
     )
-    assert list_messages(found) == [
-        (
-            "selection/case-won",
-            "safe",
-            "`archive_page` wins 1 of its 1 case from `delete_page`: "
-            '"shelve it for good" (not found -> 1)',
-        )
-    ]
+    message = "`archive_page` wins 1 of its 1 case from `delete_page`: "
+    message += '"shelve it for good" (not found -> 1)'
+    assert list_messages(found) == [("selection/case-won", "safe", message)]
 
 
 def test_diff_grades_the_loss_of_under_half_of_the_cases_as_risky(diff: Diff) -> None:
@@ -132,13 +127,8 @@ def test_diff_compares_a_renamed_tools_cases_by_its_new_name(diff: Diff) -> None
         {"delete_page": DELETE, "archive_page": keep},
         {"delete_page": DELETE, "keep": keep + "renamed_from: [archive_page]\n"},
     )
-    assert list_messages(found) == [
-        (
-            "selection/case-lost",
-            "breaking",
-            '`keep` loses 1 of its 1 case: "to the archive" (1 -> not found)',
-        )
-    ]
+    message = '`keep` loses 1 of its 1 case: "to the archive" (1 -> not found)'
+    assert list_messages(found) == [("selection/case-lost", "breaking", message)]
     spec = ARCHIVE + CASES
     found = diff({"archive_page": spec}, {"store_page": spec})
     assert "selection/case-changed" not in [change.rule.id for change in found]
@@ -153,21 +143,16 @@ def test_diff_reports_no_cases_of_added_and_removed_tools(diff: Diff) -> None:
 
 def test_diff_reports_added_and_changed_cases_as_safe(diff: Diff) -> None:
     changed_case = "cases: [{message: Archive it!, top: 2}]\n"
-    before = {
-        "archive_page": f"{ARCHIVE}cases: [{{message: archive it}}]\n",
-        "delete_page": DELETE,
-    }
+    archive = f"{ARCHIVE}cases: [{{message: archive it}}]\n"
+    before = {"archive_page": archive, "delete_page": DELETE}
     after = {
         "archive_page": ARCHIVE + changed_case,
         "delete_page": f"{DELETE}cases: [{{message: shelve it}}]\n",
     }
     found = diff(before, after, ("", "selection: {top: 3}\n"))
+    message = "the rank that expected tools must reach is `3` instead of `1`"
     assert list_messages(found) == [
-        (
-            "toolset.selection.top/changed",
-            "safe",
-            "the rank that expected tools must reach is `3` instead of `1`",
-        ),
+        ("toolset.selection.top/changed", "safe", message),
         ("selection/case-changed", "safe", '"Archive it!" has other requirements'),
         ("selection/case-added", "safe", '"shelve it" is new'),
     ]

@@ -57,10 +57,9 @@ SECTION_ONLY = {
     "clients": {"copilot": {"allow": ["section:mine"]}},
 }
 READ_ONLY = {"permissions": {"write": "Write."}, "clients": {"copilot": {"allow": "*"}}}
-MAY_WRITE = {
-    **READ_ONLY,
-    "clients": {"copilot": {"allow": "*", "permissions": ["write"]}},
-}
+WRITES = {"permission": "write"}
+CLIENT = {"allow": "*", "permissions": ["write"]}
+MAY_WRITE = {**READ_ONLY, "clients": {"copilot": CLIENT}}
 
 
 @pytest.mark.parametrize(
@@ -68,29 +67,17 @@ MAY_WRITE = {
     [
         ((EVERY_TOOL, {}), (EVERY_TOOL, {"clients": []}), "toy/note.yaml"),
         ((SECTION_ONLY, {"section": "mine"}), (SECTION_ONLY, {}), "toy/note.yaml"),
-        ((READ_ONLY, {}), (READ_ONLY, {"permission": "write"}), "toy/note.yaml"),
+        ((READ_ONLY, {}), (READ_ONLY, WRITES), "toy/note.yaml"),
         ((EVERY_TOOL, {}), (NO_TOOL, {}), "toy/toolset.yaml"),
-        (
-            (MAY_WRITE, {"permission": "write"}),
-            (READ_ONLY, {"permission": "write"}),
-            "toy/toolset.yaml",
-        ),
+        ((MAY_WRITE, WRITES), (READ_ONLY, WRITES), "toy/toolset.yaml"),
     ],
-    ids=[
-        "tool's clients",
-        "section",
-        "permission",
-        "client's tools",
-        "client's permissions",
-    ],
+    ids=["clients", "section", "permission", "client's tools", "client's permissions"],
 )
 def test_diff_locates_a_lost_tool_in_the_spec_file_that_was_edited(
     before: tuple[Fields, Fields], after: tuple[Fields, Fields], file: str
 ) -> None:
-    old, new = (
-        load_project({"toolset": toolset, "note": note})
-        for toolset, note in (before, after)
-    )
+    files = ({"toolset": toolset, "note": note} for toolset, note in (before, after))
+    old, new = map(load_project, files)
     locations = [
         change.location.file
         for change in compare(old, new).changes

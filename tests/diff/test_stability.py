@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Project
+from tests.diff.single_changes import get_rule_and_grades
 from toolcast.diff.change import Change
 from toolcast.diff.comparison import compare
 from toolcast.model.loading import load_workspace
@@ -40,10 +41,7 @@ def diff(make_project: Callable[..., Project]) -> Diff:
 
 def get_grades(changes: list[Change]) -> dict[str, str]:
     """Return the rule ids with their four grades."""
-    return {
-        change.rule.id: " ".join(grade.label for grade in change.grades)
-        for change in changes
-    }
+    return dict(map(get_rule_and_grades, changes))
 
 
 def get_removal_grades(diff: Diff, spec: str, *toolsets: str) -> dict[str, str]:

@@ -224,10 +224,8 @@ def test_validation_of_specs_equals_jsonschema(build_toolset: BuildToolset) -> N
 
 def test_interfaces_assert_formats_only_if_enabled(build_toolset: BuildToolset) -> None:
     """Error messages are those of validation."""
-    examples = {
-        name: (rule.example, "no such thing \\")
-        for name, rule in ASSERTED_FORMATS.items()
-    }
+    rules = ASSERTED_FORMATS.items()
+    examples = {name: (rule.example, "no such thing \\") for name, rule in rules}
     schemas = [{"type": "string", "format": name} for name in examples]
     properties = [{"a": {"type": "array", "items": schema}} for schema in schemas]
     cases = [

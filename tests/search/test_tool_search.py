@@ -31,10 +31,8 @@ from toolcast_runtime.mcp.tool_search import (
 
 HANDLERS = "tests.search.handlers"
 MODES: list[Literal["auto", "legacy"]] = ["auto", "legacy"]
-CLIENTS = {
-    "desk": Client("*", deny=("secret",), permissions=("write",)),
-    "guest": Client(("ping",)),
-}
+DESK = Client("*", deny=("secret",), permissions=("write",))
+CLIENTS = {"desk": DESK, "guest": Client(("ping",))}
 OBJECT = {"type": "object"}
 NUMBER = {"type": "integer", "maximum": 10}
 
@@ -48,12 +46,8 @@ def make_definition(
     name: str, summary: str, schema: Any = None, **more: Any
 ) -> dict[str, Any]:
     """Return the definition of a tool whose handler returns its arguments."""
-    mcp = {
-        "name": name,
-        "description": summary,
-        "inputSchema": schema or OBJECT,
-        **more.pop("mcp", {}),
-    }
+    mcp = {"name": name, "description": summary, "inputSchema": schema or OBJECT}
+    mcp |= more.pop("mcp", {})
     values = {"handler": f"{HANDLERS}:echo", **more}
     return definition(name, mcp=mcp, summary=summary, **values)
 
@@ -76,21 +70,11 @@ DEFINITIONS = (
 
 def make_server(folder: Path, *providers: Any, **more: Any) -> McpServer:
     """Return a server with search for the definitions and external tool providers."""
-    registry = Registry(
-        Package(folder, *DEFINITIONS).load(),
-        handlers=HANDLERS,
-        clients=CLIENTS,
-        providers=providers,
-        **more,
-    )
-    return McpServer(
-        registry,
-        name="wiki",
-        client="desk",
-        instructions="Be kind.",
-        external=bool(providers),
-        search=True,
-    )
+    tools = Package(folder, *DEFINITIONS).load()
+    options = {"clients": CLIENTS, "providers": providers, **more}
+    registry = Registry(tools, handlers=HANDLERS, **options)
+    options = {"instructions": "Be kind.", "external": bool(providers)}
+    return McpServer(registry, name="wiki", client="desk", search=True, **options)
 
 
 def run_client(

@@ -64,11 +64,8 @@ def count_words(text: str) -> int:
 def test_client_kind_determines_how_definitions_are_loaded(
     kind: str | None, cost: Cost, make_project: MakeProject
 ) -> None:
-    tools = {
-        "always": f"{PING}always: true\n",
-        "marked": f"{PING}{MARKED}section: talk\n",
-        "plain": PING,
-    }
+    tools = {"always": f"{PING}always: true\n", "plain": PING}
+    tools["marked"] = f"{PING}{MARKED}section: talk\n"
     line = f"client_kind: {kind}\n" if kind else ""
     toolset = load_toolset(make_project(tools, toolset=TOOLSET + line))
     assert compute_client_costs(toolset, None, count=count_words).total == cost
@@ -98,10 +95,8 @@ def test_counted_prompt_blocks_equal_the_generated_files(name: str) -> None:
     assert workspace is not None
     [toolset] = [item for item in workspace.toolsets if item.name == name]
     folder = ROOT / "generated" / name / "prompts"
-    written = {
-        file.stem: file.read_text("utf-8").partition("\n")[2]
-        for file in folder.glob("*.md")
-    }
+    texts = {file.stem: file.read_text("utf-8") for file in folder.glob("*.md")}
+    written = {name: text.partition("\n")[2] for name, text in texts.items()}
     assert build_prompt_docs(workspace, toolset).texts(None).blocks == written
 
 
@@ -180,11 +175,8 @@ def test_real_description_count_above_each_limit() -> None:
         for file in CORPUS.glob("*.json")
         for tool in json.loads(file.read_text("utf-8"))["tools"]
     ]
-    limits = {
-        limit.maximum
-        for kind in CLIENT_KINDS.values()
-        for limit in kind.limits
-        if limit.kind is LimitKind.DESCRIPTION
-    }
+    all_limits = [limit for kind in CLIENT_KINDS.values() for limit in kind.limits]
+    found = [limit for limit in all_limits if limit.kind is LimitKind.DESCRIPTION]
+    limits = {limit.maximum for limit in found}
     counts = {limit: sum(length > limit for length in lengths) for limit in limits}
     assert counts == {1_024: 37, 2_048: 12}

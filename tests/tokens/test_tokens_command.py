@@ -144,12 +144,8 @@ def test_json_output_has_rows_totals_and_servers(make_project: MakeProject) -> N
         ],
         "total": build_costs(19, 0, 0, 21),
     }
-    assert json.loads(done.stdout) == {
-        "counted_by": "estimate",
-        "by": "tool",
-        "tables": [table],
-        "servers_skipped": ["far"],
-    }
+    value = {"counted_by": "estimate", "by": "tool", "tables": [table]}
+    assert json.loads(done.stdout) == {**value, "servers_skipped": ["far"]}
 
 
 @pytest.mark.parametrize(

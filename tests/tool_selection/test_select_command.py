@@ -89,7 +89,7 @@ def test_message_as_json_has_scores_terms_and_token_estimates(project: Any) -> N
     [
         (("the lamp",), "add `--client` with one of internal, external"),
         (
-            ("the lamp", "--client", "nobody"),
+            ("x", "--client", "nobody"),
             "there is no client `nobody`\n  help: use one of",
         ),
         (("--toolset", "tin"), "there is no toolset `tin`\n  help: use `toy`"),

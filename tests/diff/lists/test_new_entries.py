@@ -25,10 +25,8 @@ def reference_definition(definition: Any, *, in_array: bool = False) -> Any:
     """Return a schema whose property refers to a definition, and a definition `Y`."""
     reference = {"$ref": "#/$defs/X"}
     schema = {"type": "array", "items": reference} if in_array else reference
-    definitions = {
-        "X": definition,
-        "Y": {"title": SENTENCE, "properties": {"x": reference}},
-    }
+    other = {"title": SENTENCE, "properties": {"x": reference}}
+    definitions = {"X": definition, "Y": other}
     return {**OBJECT, "properties": {"a": schema}, "$defs": definitions}
 
 

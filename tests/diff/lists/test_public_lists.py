@@ -15,6 +15,7 @@ from toolcast_runtime.core.validation.compiled import build_validator
 
 FOLDER = Path(__file__).parent / "public"
 OBJECT = {"type": "object"}
+NOT_READ_ONLY = {"tool.annotations.readOnlyHint/to-false": "risky risky"}
 Tool = dict[str, Any]
 
 
@@ -69,13 +70,7 @@ def compare_schemas(folder: Path, old: Any, new: Any) -> dict[str, str]:
         ("h", {"parameter/property-added": "safe risky"}),
         ("i", {"parameter/required-property-added": "breaking safe"}),
         ("j", {"parameter/additional-properties-closed": "breaking safe"}),
-        (
-            "snake",
-            {
-                "result/type-changed": "breaking safe",
-                "tool.annotations.readOnlyHint/to-false": "risky risky",
-            },
-        ),
+        ("snake", {"result/type-changed": "breaking safe", **NOT_READ_ONLY}),
         ("unevaluated", {"parameter/unevaluated-properties-set": "risky safe"}),
         (
             "dependent",
@@ -91,13 +86,7 @@ def compare_schemas(folder: Path, old: Any, new: Any) -> dict[str, str]:
                 "parameter/multiple-of-removed": "safe safe",
             },
         ),
-        (
-            "hint",
-            {
-                "tool.annotations.readOnlyHint/to-false": "risky risky",
-                "listing.tool/changed": "safe risky",
-            },
-        ),
+        ("hint", {**NOT_READ_ONLY, "listing.tool/changed": "safe risky"}),
     ],
 )
 def test_toolcast_diff_grades_the_lists_of_public_reports_as_expected(
@@ -236,6 +225,8 @@ REF = {"$ref": "#/$defs/X"}
 ALL_OF = {"allOf": [REF]}
 CLOSED = {"unevaluatedProperties": False}
 TEXT = {"type": "string"}
+LOCKED = {"additionalProperties": False}
+PATTERN = {"patternProperties": {"^a": TEXT}}
 
 
 @pytest.mark.parametrize(
@@ -255,16 +246,8 @@ TEXT = {"type": "string"}
         ),
         ({**REF, **CLOSED}, REF, {"unevaluated-properties-removed": "safe"}),
         # `additionalProperties` does not see the properties of `allOf`.
-        (
-            ALL_OF,
-            {**ALL_OF, "additionalProperties": False},
-            {"additional-properties-closed": "breaking"},
-        ),
-        (
-            REF,
-            {**REF, "patternProperties": {"^a": TEXT}},
-            {"pattern-property-set": "risky"},
-        ),
+        (ALL_OF, {**ALL_OF, **LOCKED}, {"additional-properties-closed": "breaking"}),
+        (REF, {**REF, **PATTERN}, {"pattern-property-set": "risky"}),
         # `unevaluatedProperties` inside of `allOf` does not see the properties next to it.
         (
             {"allOf": [{"properties": {"x": {}}}], "properties": {"y": {}}},

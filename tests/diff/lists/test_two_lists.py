@@ -303,7 +303,8 @@ def test_diff_messages_on_the_accept_file_contain_its_path(folder: Path) -> None
 
 
 TUPLE = {"type": "array", "items": [{"type": "string"}, {"type": "number"}]}
-DRAFT_07 = "http://json-schema.org/draft-07/schema#"
+PAIR = {"properties": {"a": TUPLE}}
+OLD = {"$schema": "http://json-schema.org/draft-07/schema#"}
 
 
 def odd(**members: Any) -> dict[str, Any]:
@@ -323,15 +324,11 @@ def odd(**members: Any) -> dict[str, Any]:
         (odd(inputSchema={}, _meta=[]), odd(inputSchema={}, _meta={}), ["odd"]),
         (odd(inputSchema={}, new=1), odd(inputSchema={}, new=2), ["odd"]),
         (
-            odd(inputSchema={"$schema": DRAFT_07, "properties": {"a": TUPLE}}),
-            odd(inputSchema={"$schema": DRAFT_07, "properties": {"a": {}}}),
+            odd(inputSchema={**OLD, **PAIR}),
+            odd(inputSchema={**OLD, "properties": {"a": {}}}),
             ["odd"] * 3,
         ),
-        (
-            odd(inputSchema={"properties": {"a": TUPLE}}),
-            odd(inputSchema={"properties": {"a": TUPLE}}),
-            [],
-        ),
+        (odd(inputSchema=PAIR), odd(inputSchema=PAIR), []),
         (
             odd(inputSchema={"$ref": "#/nowhere"}),
             odd(inputSchema={"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#"}}}),

@@ -51,10 +51,8 @@ FORMATS = st.sampled_from(["text", "markdown", "github", "sarif"])
 
 
 def test_diff_reports_a_hint_that_is_not_a_boolean(tmp_path: Path) -> None:
-    hints = (
-        {"readOnlyHint": True, "title": "A"},
-        {"readOnlyHint": "yes", "title": "B"},
-    )
+    pairs = ((True, "A"), ("yes", "B"))
+    hints = ({"readOnlyHint": hint, "title": title} for hint, title in pairs)
     lists = ([{"name": "a", "inputSchema": {}, "annotations": hint}] for hint in hints)
     changes = compare_tools(tmp_path, *lists)["changes"]
     assert [(change["rule"], change["path"]) for change in changes] == [

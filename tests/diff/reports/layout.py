@@ -15,26 +15,11 @@ from toolcast.diff.review.verdict import DEFAULT_LIMITS, Verdict, judge
 from toolcast.model.model import Workspace
 from toolcast.spec_language.spec_language import get_schema
 
-__all__ = [
-    "CASES",
-    "FORMATS",
-    "HERE",
-    "TODAY",
-    "judge_changes",
-    "validate_json",
-    "validate_sarif",
-]
-
 HERE = Path(__file__).parent
 TODAY = datetime.date(2026, 11, 22)
 CASES = sorted(folder.parent for folder in HERE.glob("cases/*/after"))
-FORMATS = {
-    "text": "text.txt",
-    "json": "diff.json",
-    "markdown": "comment.md",
-    "github": "github.txt",
-    "sarif": "diff.sarif",
-}
+FORMATS = {"text": "text.txt", "json": "diff.json", "markdown": "comment.md"}
+FORMATS |= {"github": "github.txt", "sarif": "diff.sarif"}
 """The values of `--format`, with the file of the expected output."""
 
 

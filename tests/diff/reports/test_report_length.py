@@ -74,15 +74,11 @@ def build_tool(index: int, *, is_new: bool) -> dict[str, Any]:
     if is_new and index == 11:
         properties["limit"]["maximum"] = 50
     required = ["project"] if is_new and index == 17 else []
+    closed = {"type": "object", "additionalProperties": False}
     return {
         "name": f"find_kind_{index}",
         "description": f"Finds what is of kind {index} in a project.",
-        "inputSchema": {
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": False,
-        },
+        "inputSchema": {**closed, "properties": properties, "required": required},
     }
 
 

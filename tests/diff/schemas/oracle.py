@@ -14,8 +14,6 @@ from typing import Any
 import jsonschema
 import jsonschema_rs
 
-__all__ = ["find_rejected_value", "is_accepted"]
-
 _BRANCH_KEYWORDS = ("allOf", "anyOf", "oneOf")
 
 
@@ -71,23 +69,16 @@ def _list_undeclared_names(schema: Any, value: dict[str, Any]) -> list[str]:
     for part in _collect_schemas(schema, [schema]):
         names |= set(part.get("properties", {}))
         patterns |= set(part.get("patternProperties", {}))
-    return [
-        name
-        for name in value
-        if name not in names and not any(re.search(p, name) for p in patterns)
-    ]
+    others = [name for name in value if name not in names]
+    return [n for n in others if not any(re.search(p, n) for p in patterns)]
 
 
 def _has_only_declared_names(root: Any, schemas: list[Any], value: Any) -> bool:
     """Return whether all names in a value are declared by schemas that list properties."""
     parts = _collect_schemas(root, schemas)
     if isinstance(value, list):
-        return all(
-            _has_only_declared_names(
-                root, [s for part in parts for s in _list_item_schemas(part)], item
-            )
-            for item in value
-        )
+        items = [schema for part in parts for schema in _list_item_schemas(part)]
+        return all(_has_only_declared_names(root, items, item) for item in value)
     if not isinstance(value, dict):
         return True
     is_open = any(

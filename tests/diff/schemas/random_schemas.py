@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-__all__ = ["build_changed_pair", "build_independent_pair", "walk_schemas"]
-
 NAMES = ("a", "b", "c", "mode")
 WORDS = ("", "x", "xy", "red", "green", "x1", "7")
 PATTERNS = ("^x", "^[a-z]+$", "\\d", "^.{2,3}$", "^(red|green)$")
@@ -93,11 +91,8 @@ def build_keywords(
 
 def pick_some(random: Random, chance: float, **builders: Any) -> dict[str, Any]:
     """Return each keyword with a probability; its value is returned by a function."""
-    return {
-        keyword.rstrip("_"): build_value()
-        for keyword, build_value in builders.items()
-        if random.random() < chance
-    }
+    chosen = {k: build for k, build in builders.items() if random.random() < chance}
+    return {keyword.rstrip("_"): build() for keyword, build in chosen.items()}
 
 
 def build_number_keywords(random: Random) -> dict[str, Any]:
@@ -106,13 +101,11 @@ def build_number_keywords(random: Random) -> dict[str, Any]:
     def number() -> Any:
         return random.choice((0, 1, 2, 5, 10, -3, 2.5, 0.5))
 
+    bounds = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
     return pick_some(
         random,
         0.25,
-        minimum=number,
-        maximum=number,
-        exclusiveMinimum=number,
-        exclusiveMaximum=number,
+        **dict.fromkeys(bounds, number),
         multipleOf=lambda: random.choice((1, 2, 3, 4, 0.5)),
     )
 

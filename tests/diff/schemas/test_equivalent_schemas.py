@@ -14,7 +14,12 @@ from toolcast.diff.schemas.inclusion import StepBudget, accept_same_values
 from toolcast.diff.schemas.schema_version import SchemaVersion
 
 OLD = {"$schema": "http://json-schema.org/draft-07/schema#"}
-TEXT, NULL = {"type": "string"}, {"type": "null"}
+TEXT, NULL, OBJECT, INTEGER = (
+    {"type": name} for name in ("string", "null", "object", "integer")
+)
+TWO_TEXTS = {"contains": TEXT, "maxContains": 2}
+HAS_A = {"properties": {"a": {}}}
+UNEVALUATED = {"unevaluatedProperties": False}
 LOOP = {"properties": {"v": TEXT, "next": {"$ref": "#/$defs/one"}}}
 OPEN = {"patternProperties": {"x": NULL}, "additionalProperties": TEXT}
 EQUIVALENT = [
@@ -39,43 +44,28 @@ EQUIVALENT = [
     ({"type": ["string"]}, TEXT),
     ({}, {"additionalProperties": True, "required": []}),
     ({"properties": {"a": {}}}, {"properties": {"a": True}}),
-    (
-        {"type": "integer"},
-        {"type": "integer", "minimum": -(2**53) + 1, "maximum": 2**53 - 1},
-    ),
+    (INTEGER, {**INTEGER, "minimum": -(2**53) + 1, "maximum": 2**53 - 1}),
     ({"type": "integer", "minimum": 1}, {"type": "integer", "exclusiveMinimum": 0}),
     # Senders are assumed not to send integers that some programs do not read exactly.
     ({"type": "integer"}, {"type": "integer", "maximum": 2**63 - 1}),
     ({"type": "number"}, {"type": "number", "maximum": 2**53 - 1}),
     ({"items": [TEXT], **OLD}, {"items": [TEXT], "additionalItems": {}, **OLD}),
-    (
-        {"contains": TEXT, "maxContains": 2},
-        {"contains": TEXT, "minContains": 1, "maxContains": 2},
-    ),
+    (TWO_TEXTS, {**TWO_TEXTS, "minContains": 1}),
     (NULL, {"anyOf": [NULL, {**TEXT, "minLength": 2, "maxLength": 1}]}),
     (NULL, {"anyOf": [NULL, {"type": "array", "minItems": 2, "maxItems": 1}]}),
-    (
-        NULL,
-        {"anyOf": [NULL, {"type": "object", "minProperties": 2, "maxProperties": 1}]},
-    ),
+    (NULL, {"anyOf": [NULL, {**OBJECT, "minProperties": 2, "maxProperties": 1}]}),
 ]
 DIFFERENT = [
     (TEXT, {**TEXT, "minLength": 1}),
     ({"pattern": "a"}, {"pattern": "^a"}),
     ({"pattern": "a"}, {"pattern": "a$"}),
-    (
-        {"properties": {"a": {}}},
-        {"properties": {"a": {}}, "additionalProperties": False},
-    ),
+    (HAS_A, {**HAS_A, "additionalProperties": False}),
     ({"oneOf": [TEXT, {"minLength": 1}]}, {"anyOf": [TEXT, {"minLength": 1}]}),
     (
-        {"allOf": [{"properties": {"a": {}}}], "additionalProperties": False},
-        {"properties": {"a": {}}, "additionalProperties": False},
+        {"allOf": [HAS_A], "additionalProperties": False},
+        {**HAS_A, "additionalProperties": False},
     ),
-    (
-        {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False},
-        {"allOf": [{"properties": {"a": {}}}, {"unevaluatedProperties": False}]},
-    ),
+    ({"allOf": [HAS_A], **UNEVALUATED}, {"allOf": [HAS_A, UNEVALUATED]}),
 ]
 
 

@@ -76,16 +76,11 @@ def test_diff_finds_an_example_if_only_negative_fractions_become_invalid() -> No
 
 def test_diff_example_can_be_invalid_only_by_all_schema_changes_together() -> None:
     """Each alternative loses a property that the other one still has without the change."""
-    before, after = (
-        {
-            "type": "object",
-            "anyOf": [
-                {"properties": {**common, name: {}}, "required": [name]}
-                for name in "ab"
-            ],
-        }
+    alternatives = [
+        [{"properties": {**common, name: {}}, "required": [name]} for name in "ab"]
         for common in ({"c": {"type": "integer"}}, {})
-    )
+    ]
+    before, after = ({"type": "object", "anyOf": schemas} for schemas in alternatives)
     changes = compare_schemas(before, after, "parameters")
     (breaking,) = [c for c in changes if c.grades.call is Grade.BREAKING]
     assert breaking.rule.id == "parameter/rewritten"

@@ -68,10 +68,8 @@ def build_properties(leaf: Any) -> Any:
 
 def build_discriminated_alternatives(leaf: Any) -> Any:
     """Return two hundred alternatives with a discriminating property."""
-    branches = [
-        {"properties": {"k": {"const": i}, "v": leaf}, "required": ["k"]}
-        for i in range(200)
-    ]
+    properties = ({"k": {"const": i}, "v": leaf} for i in range(200))
+    branches = [{"properties": fields, "required": ["k"]} for fields in properties]
     return {"type": "object", "properties": {"a": {"oneOf": branches}}}
 
 

@@ -88,9 +88,6 @@ def test_schema_change_cases_cover_all_toolcast_diff_rules() -> None:
         for line in lines
     }
     # A tool always has `parameters`, so this schema is never added or removed.
-    assert IDS.keys() - covered == {
-        "parameter/not-compared",
-        "parameter/schema-added",
-        "parameter/schema-removed",
-        "result/not-compared",
-    }
+    others = {"parameter/not-compared", "result/not-compared"}
+    others |= {"parameter/schema-added", "parameter/schema-removed"}
+    assert IDS.keys() - covered == others
