@@ -41,12 +41,8 @@ field that is None is removed from the fields that every such file has.
 class SingleChange:
     """A case: two versions of specs with the expected changes.
 
-    Attributes:
-        name: the name of the case.
-        before: the old version of the specs.
-        after: the new version of the specs.
-        changes: the expected rule ids with their four grades, sorted.
-        back: the expected rule ids of the reverse comparison; None for the opposites.
+    `changes` are sorted rule ids with their grades; `back` are the rule ids of the reverse
+    comparison, or None for the opposites.
     """
 
     name: str

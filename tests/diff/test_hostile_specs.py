@@ -148,9 +148,7 @@ def build_server(count: int) -> dict[str, Any]:
         },
     ],
 )
-def test_diff_compares_large_toolset_files_in_linear_time(
-    make_fields: MakeFields,
-) -> None:
+def test_diff_compares_large_toolsets_in_linear_time(make_fields: MakeFields) -> None:
     server = {"mcp_servers": {"mail": {"command": "x"}}, "clients": {"a": {}}}
 
     def measure(size: int) -> float:

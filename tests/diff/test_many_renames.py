@@ -11,7 +11,7 @@ from toolcast.diff.comparison import compare
 TOOL_COUNT = 50
 
 
-def test_diff_renamed_tool_matching_normalizes_each_tool_name_once(
+def test_rename_matching_normalizes_each_name_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     call_count = 0

@@ -25,7 +25,6 @@ PICTURE = "iVBORw0KGgo="
 HANDLERS = """
 import collections
 import datetime
-import decimal
 import enum
 import types
 
@@ -67,10 +66,8 @@ VALUES = {
     "set": lambda: {"words": {"a"}},
     "date": lambda: [datetime.date(2026, 1, 31)],
     "bytes": lambda: b"hunter2",
-    "decimal": lambda: decimal.Decimal("1.5"),
     "object": lambda: {"note": Note()},
     "proxy": lambda: types.MappingProxyType({}),
-    "generator": lambda: (n for n in range(3)),
     "nan": lambda: [float("nan")],
     "infinity": lambda: -float("inf"),
     "surrogate": lambda: {"file": "\\udcff"},
@@ -138,10 +135,8 @@ ERRORS = {
     "set": "returned a result that is not JSON: it contains a Python set",
     "date": "returned a result that is not JSON: it contains a Python date",
     "bytes": "returned a result that is not JSON: it contains a Python bytes",
-    "decimal": "returned a result that is not JSON: it contains a Python Decimal",
     "object": "returned a result that is not JSON: it contains a Python Note",
     "proxy": "returned a result that is not JSON: it contains a Python mappingproxy",
-    "generator": "returned a result that is not JSON: it contains a Python generator",
     "nan": "returned a result that is not JSON: it has a number that JSON does not have",
     "infinity": "is not JSON: it has a number that JSON does not have, such as NaN",
     "surrogate": "returned a result that is not JSON: it has half of a surrogate pair",

@@ -308,9 +308,8 @@ def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("hidden", "has_external_servers", "phrase"),
+    ("hidden", "is_external", "phrase"),
     [
-        (0, False, None),
         (1, False, "1 more tool"),
         (2, False, "2 more tools"),
         (0, True, "tools of external servers"),
@@ -318,13 +317,11 @@ def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
     ],
 )
 def test_search_instructions_state_how_many_tools_are_unlisted(
-    hidden: int, has_external_servers: bool, phrase: str | None
+    hidden: int, is_external: bool, phrase: str
 ) -> None:
-    text = add_search_instructions(None, hidden, has_others=has_external_servers)
-    if phrase is None:
-        assert text is None
-    else:
-        assert str(text).startswith(f"Beyond its list this server has {phrase}: ")
+    text = add_search_instructions(None, hidden, has_others=is_external)
+    assert str(text).startswith(f"Beyond its list this server has {phrase}: ")
+    assert add_search_instructions(None, 0, has_others=False) is None
 
 
 @pytest.mark.parametrize(

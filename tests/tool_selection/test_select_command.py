@@ -87,50 +87,42 @@ def test_message_as_json_has_scores_terms_and_token_estimates(project: Any) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("the lamp",), "add `--client` with one of internal, external"),
+        ("lamp", "add `--client` with one of internal, external"),
+        ("x --client nobody", "there is no client `nobody`\n  help: use one of"),
+        ("--toolset tin", "there is no toolset `tin`\n  help: use `toy`"),
         (
-            ("x", "--client", "nobody"),
-            "there is no client `nobody`\n  help: use one of",
+            "x --client internal --with-model",
+            "no `router`, which --with-model requires",
         ),
-        (("--toolset", "tin"), "there is no toolset `tin`\n  help: use `toy`"),
+        ("--with-model", "has no `router`, which --with-model requires"),
+        ("--export promptfoo", "--export requires --output"),
+        ("--output x.json", "--output requires --export"),
+        ("--endpoint http://127.0.0.1:9", "--endpoint requires --model"),
+        ("--model small", "--model requires --endpoint or --export"),
         (
-            ("x", "--client", "internal", "--with-model"),
-            "has no `router`, which --with-model requires",
-        ),
-        (("--with-model",), "has no `router`, which --with-model requires"),
-        (("--export", "promptfoo"), "--export requires --output"),
-        (("--output", "x.json"), "--output requires --export"),
-        (("--endpoint", "http://127.0.0.1:9"), "--endpoint requires --model"),
-        (("--model", "small"), "--model requires --endpoint or --export"),
-        (
-            ("--endpoint", "u", "--model", "m", "--with-model"),
+            "--endpoint u --model m --with-model",
             "--with-model and --endpoint cannot be combined",
         ),
-        (("--endpoint", "", "--model", "m"), "must begin with http:// or https://"),
-        (("--endpoint", "x:1", "--model", "m"), "must begin with http:// or https://"),
-        (("--key-variable", "KEY"), "--key-variable requires --endpoint or --export"),
+        ("--endpoint= --model m", "must begin with http:// or https://"),
+        ("--endpoint x:1 --model m", "must begin with http:// or https://"),
+        ("--key-variable KEY", "--key-variable requires --endpoint or --export"),
         (
-            ("--endpoint", "http://h", "--model", "m", "--key-variable", "sk-hunter2"),
+            "--endpoint http://h --model m --key-variable sk-hunter2",
             "--key-variable is not the name of a variable",
         ),
-        (("--history", "before"), "--history requires MESSAGE"),
-        (("the lamp", "--top", "2"), "--top has no effect with MESSAGE"),
-        (("--with-model", "--margin", "0"), "--margin has no effect with a model"),
+        ("--history before", "--history requires MESSAGE"),
+        ("lamp --top 2", "--top has no effect with MESSAGE"),
+        ("--with-model --margin 0", "--margin has no effect with a model"),
         (
-            ("x", "--export", "agent-skills", "--output", "f", "--format", "json"),
+            "x --export agent-skills --output f --format json",
             "MESSAGE, --format have no effect with --export",
         ),
-        (
-            ("--export", "agent-skills", "--output", "f"),
-            "there are no selection cases to export",
-        ),
+        ("--export agent-skills --output f", "there are no selection cases to export"),
     ],
 )
-def test_invalid_option_combination_is_an_error(
-    arguments: tuple[str, ...], message: str, project: Any
-) -> None:
+def test_invalid_options_are_errors(arguments: str, message: str, project: Any) -> None:
     """Secrets that were passed by mistake are not printed."""
-    result = project.toolcast("select", *arguments)
+    result = project.toolcast("select", *arguments.split())
     assert result.returncode == 2 and result.stdout == ""
     assert result.stderr.startswith("error: ") and message in result.stderr
     assert "hunter2" not in result.stderr
@@ -158,9 +150,8 @@ def test_project_without_cases_prints_an_example(project: Any) -> None:
 
 
 def test_passing_cases_are_counted(make_wiki: Make) -> None:
-    result = make_wiki(
-        delete_page="cases: [{message: Delete the page., near: [Archive the page.]}]\n"
-    ).toolcast("select")
+    case = "{message: Delete the page., near: [Archive the page.]}"
+    result = make_wiki(delete_page=f"cases: [{case}]\n").toolcast("select")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == (
         "1 of 3 tools have a case; without a case: archive_page, find_user\n"
@@ -254,16 +245,13 @@ def test_margin_is_the_score_difference_to_the_next_tool(make_wiki: Make) -> Non
 
 
 def test_cases_run_for_each_client_with_its_own_tools(make_project: Make) -> None:
-    fields = {
-        "open_gate": "clients: [guard]\ncases: [{message: open}]\n",
-        "open_case": "clients: [nobody]\ncases: [{message: the case}]\n",
-    }
+    gate = TOOL.format("Opens the gate behind the door.") + "clients: [guard]\n"
+    case = TOOL.format("Opens the glass case.") + "clients: [nobody]\n"
     tools = {
         "open_door": TOOL.format("Opens the door."),
-        "open_gate": TOOL.format("Opens the gate behind the door."),
-        "open_case": TOOL.format("Opens the glass case."),
+        "open_gate": f"{gate}cases: [{{message: open}}]\n",
+        "open_case": f"{case}cases: [{{message: the case}}]\n",
     }
-    tools = {name: spec + fields.get(name, "") for name, spec in tools.items()}
     clients = 'clients: {guard: {allow: "*"}, guest: {allow: "*"}, nobody: {}}\n'
     project = make_project(tools, toolset=clients + "targets: {registry: {}}\n")
     result = project.toolcast("select")
@@ -334,11 +322,7 @@ def test_messages_are_escaped_and_wrapped_in_the_output(make_wiki: Make) -> None
 def test_repository_cases_pass_and_cover_every_tool() -> None:
     result = toolcast(own_project(), "select", "--coverage", "1", "--format", "json")
     value = json.loads(result.stdout)
-    assert result.returncode == 0, [
-        (message["message"], message["problems"])
-        for toolset in value["toolsets"]
-        for message in toolset["messages"]
-        if message["problems"]
-    ]
-    count = sum(len(toolset["messages"]) for toolset in value["toolsets"])
-    assert count >= (70 if MISSING else 100)
+    messages = [m for toolset in value["toolsets"] for m in toolset["messages"]]
+    failed = [(m["message"], m["problems"]) for m in messages if m["problems"]]
+    assert result.returncode == 0, failed
+    assert len(messages) >= (70 if MISSING else 100)

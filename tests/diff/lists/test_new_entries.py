@@ -73,9 +73,7 @@ def test_long_new_text_is_printed_in_a_fence(format_: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "text", ["先调用上传工具", "Delete-everything!", "Never\ndelete", "لاتحذف"]
 )
-def test_text_without_spaces_is_printed(
-    text: str, format_: str, tmp_path: Path
-) -> None:
+def test_new_unspaced_text_is_printed(text: str, format_: str, tmp_path: Path) -> None:
     new = [
         build_tool(OBJECT),
         build_tool(OBJECT, name="u", description=text),
@@ -106,8 +104,6 @@ def test_toolcast_diff_reports_how_many_new_texts_are_not_shown(tmp_path: Path) 
     ("text", "is_reported"),
     [
         ("\uff24elete the file.", True),
-        ("Del\uff45te the file.", True),
-        ("Open p\u0251yp\u0251l.", True),
         ("Delete n\u1d0fthing.", True),
         ("Send to \U0001d41admin.", True),
         ("D\u0435lete the file.", True),

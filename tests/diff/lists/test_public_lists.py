@@ -140,9 +140,7 @@ LONG = "A long text that describes the parameter and its effect on the result, a
         ({"pattern": "a" * 150 + "50"}, {"pattern": "a" * 150 + "99"}),
     ],
 )
-def test_diff_shows_what_differs_in_long_values(
-    old: Tool, new: Tool, tmp_path: Path
-) -> None:
+def test_changed_part_of_a_value_is_shown(old: Tool, new: Tool, tmp_path: Path) -> None:
     for change in compare(tmp_path, build_property(old), build_property(new)):
         assert "50" in change["message"], change
         assert "99" in change["message"], change

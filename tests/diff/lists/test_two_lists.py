@@ -386,13 +386,13 @@ def test_diff_reports_introduced_and_fixed_list_findings(folder: Path) -> None:
     write(folder / "old.json", old)
     write(folder / "new.json", {**new, "description": hostile})
     report = compare(folder, "old.json", "new.json")
-    rules = {item["rule"] for item in report["introduced"]}
+    introduced = report["introduced"]
+    rules = {item["rule"] for item in introduced}
     assert rules >= {"prompt/markup", "schema/default-mismatch"}
     assert report["fixed"] == []
-    places = {(item["file"], item["line"]) for item in report["introduced"]}
-    assert places == {("send", 0)}
+    assert {(item["file"], item["line"]) for item in introduced} == {("send", 0)}
     back = compare(folder, "new.json", "old.json")
-    assert back["introduced"] == [] and len(back["fixed"]) == len(report["introduced"])
+    assert back["introduced"] == [] and len(back["fixed"]) == len(introduced)
 
 
 def test_diff_reports_new_icons_as_changes_without_findings(folder: Path) -> None:

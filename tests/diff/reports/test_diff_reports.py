@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -88,15 +87,6 @@ def test_toolcast_diff_docs_example_is_in_its_expected_output() -> None:
     parts = example.strip().split("\n\n")
     assert parts != [""]
     assert [part for part in parts if part not in text] == []
-
-
-def test_diff_json_has_accepted_changes_and_unused_and_expired_entries() -> None:
-    value = json.loads((SHOP / "expected" / "diff.json").read_text("utf-8"))
-    accepted = [entry for entry in value["changes"] if entry["accepted"]]
-    assert [entry["tool"] for entry in accepted] == ["print_label"]
-    findings = [(entry["rule"], entry["line"]) for entry in value["findings"]]
-    unused = [("accept/unused", 7), ("accept/unused", 10)]
-    assert findings == [*unused, ("accept/expired", 13)]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
@@ -140,12 +139,3 @@ def test_bump_lists_a_change_in_its_section(rule: str, section: str) -> None:
     grades = load_change_rules(())[rule].grades._replace(prompt=RISKY)
     text = report_bump(make_change(rule, grades), "1.0.0", "1.0.0")
     assert f"### {section}\n\n- `a`: `x` is 2" in text
-
-
-def test_diff_bump_changelog_entry_has_version_reason_and_ordered_sections() -> None:
-    case = Path(__file__).parent / "cases" / "shop" / "expected" / "changelog.md"
-    text = case.read_text("utf-8")
-    assert text.startswith("## shop 2.0.0\n\n1.4.0 -> 2.0.0 (major): ")
-    assert "`version` in toolset.yaml is 1.5.0, too low" in text
-    headings = [line for line in text.split("\n") if line.startswith("### ")]
-    assert headings == ["### Removed", "### Changed", "### Added"]

@@ -46,27 +46,16 @@ def test_release_report_is_at_most_half_as_long_as_git_diff(tmp_path: Path) -> N
     assert statistics.median(ratios) <= 0.4
 
 
-def build_nullable_parameter(text: str, *, repeats_description: bool) -> dict[str, Any]:
-    """Return an optional parameter as schema libraries write it.
-
-    Args:
-        text: the description.
-        repeats_description: whether the inner schema repeats the description.
-    """
-    inner = {"type": "string", **({"description": text} if repeats_description else {})}
-    return {"anyOf": [inner, {"type": "null"}], "description": text, "default": None}
-
-
 def build_tool(index: int, *, is_new: bool) -> dict[str, Any]:
     """Return a tool of a server before or after an update of its schema library."""
     count = REPEATED // TOOL_COUNT + (index < REPEATED % TOOL_COUNT)
-    properties: dict[str, Any] = {
-        f"filter_{number}": build_nullable_parameter(
-            f"Filters the answers by the field {number} of kind {index}.",
-            repeats_description=not is_new,
-        )
-        for number in range(count)
-    }
+    properties: dict[str, Any] = {}
+    for number in range(count):
+        text = f"Filters the answers by the field {number} of kind {index}."
+        # The old schema library repeats the description in the inner schema.
+        inner = {"type": "string", **({} if is_new else {"description": text})}
+        schema = {"anyOf": [inner, {"type": "null"}], "description": text}
+        properties[f"filter_{number}"] = {**schema, "default": None}
     properties["project"] = {"type": "string", "description": "Its short name."}
     properties["limit"] = {"type": "integer", "maximum": 100}
     if is_new:

@@ -17,12 +17,7 @@ def compare_schemas(
 ) -> list[Change]:
     """Return the changes of a tool if only the schema of one field changes.
 
-    Args:
-        before: the old schema; None if there is none.
-        after: the new schema; None if there is none.
-        field: `parameters` or `returns`.
-        toolset: the toolset of the tool.
-        settings: other fields of the tool.
+    A schema is None if there is none; `settings` are other fields of the tool.
     """
     schemas = ({"parameters": {}, field: schema} for schema in (before, after))
     old, new = (_build_tool(fields, settings) for fields in schemas)

@@ -22,12 +22,7 @@ def find_rejected_value(
 ) -> Any:
     """Return a list of one value that the sender sends and the receiver rejects, or of none.
 
-    Args:
-        random: the source of random numbers.
-        sender: the schema of the values that are sent.
-        receiver: the schema that accepts or rejects them.
-        is_call: whether the values are arguments.
-        tries: the number of values to try.
+    `is_call` states whether the values are arguments, `tries` how many are tried.
     """
     # The fast validators exclude most values before the slow one is used.
     fast = jsonschema_rs.validator_for(sender), jsonschema_rs.validator_for(receiver)

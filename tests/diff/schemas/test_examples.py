@@ -102,9 +102,7 @@ def test_diff_example_is_a_call_that_its_action_accepted(send: Action) -> None:
 
 
 @pytest.mark.parametrize(("length", "is_truncated"), [(91, False), (92, True)])
-def test_message_truncates_beyond_100_characters(
-    length: int, is_truncated: bool
-) -> None:
+def test_message_truncates_at_100_characters(length: int, is_truncated: bool) -> None:
     before, after = (
         build_parameters(a={"type": "string", "maxLength": maximum})
         for maximum in (length, length - 1)

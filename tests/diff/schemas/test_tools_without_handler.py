@@ -48,7 +48,7 @@ def test_diff_grades_a_renamed_parameter_as_risky_if_both_names_are_accepted() -
 
 @pytest.mark.parametrize("toolset", [TOOLSET, IMPORTED])
 @pytest.mark.parametrize("required", [[], ["b"]])
-def test_new_property_of_a_closed_result_is_risky(
+def test_new_closed_result_property_is_risky(
     toolset: Toolset, required: list[str]
 ) -> None:
     after = {**OPEN, **CLOSED, "required": required}
