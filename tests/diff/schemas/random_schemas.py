@@ -91,8 +91,11 @@ def build_keywords(
 
 def pick_some(random: Random, chance: float, **builders: Any) -> dict[str, Any]:
     """Return each keyword with a probability; its value is returned by a function."""
-    chosen = {k: build for k, build in builders.items() if random.random() < chance}
-    return {keyword.rstrip("_"): build() for keyword, build in chosen.items()}
+    return {
+        keyword.rstrip("_"): build_value()
+        for keyword, build_value in builders.items()
+        if random.random() < chance
+    }
 
 
 def build_number_keywords(random: Random) -> dict[str, Any]:
