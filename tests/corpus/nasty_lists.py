@@ -74,6 +74,7 @@ def _build_schema_tools() -> list[dict[str, Any]]:
         for n in range(1100)
     }
     named = {name: {"type": "string", "title": name} for name in _PROPERTIES}
+    names = {"type": "object", "properties": named}
     recursive = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "https://example.com/tree",
@@ -81,30 +82,18 @@ def _build_schema_tools() -> list[dict[str, Any]]:
         "properties": {"root": {"$ref": "#/$defs/node", "description": "A sibling."}},
         "$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}},
     }
+    booleans = {"a": True, "b": False}
     bare = {"description": "", "inputSchema": _OBJECT}
     nulls = {"type": "object", "default": None, "examples": [None, [None], {"a": None}]}
     return [
         {"name": "empty", **bare},
         {"name": "deep", "inputSchema": {"type": "object", "properties": {"d": deep}}},
         {"name": "wide", "inputSchema": {"type": "object", "properties": wide}},
-        {
-            "name": "named",
-            "inputSchema": {
-                "type": "object",
-                "properties": named,
-                "required": _PROPERTIES,
-            },
-        },
+        {"name": "named", "inputSchema": {**names, "required": _PROPERTIES}},
         {"name": "recursive", "inputSchema": recursive, "outputSchema": recursive},
         {"name": "nulls", "inputSchema": nulls, "outputSchema": nulls},
-        {
-            "name": "odd",
-            "inputSchema": {"type": "object", "required": [], "x": [{}, []]},
-        },
-        {
-            "name": "booleans",
-            "inputSchema": {"type": "object", "properties": {"a": True, "b": False}},
-        },
+        {"name": "odd", "inputSchema": {**_OBJECT, "required": [], "x": [{}, []]}},
+        {"name": "booleans", "inputSchema": {**_OBJECT, "properties": booleans}},
         {"name": "array", "inputSchema": _OBJECT, "outputSchema": {"type": "array"}},
         {"name": "anything", "inputSchema": _OBJECT, "outputSchema": {}},
     ]
@@ -112,10 +101,8 @@ def _build_schema_tools() -> list[dict[str, Any]]:
 
 def _build_key_tools() -> list[dict[str, Any]]:
     hints = {"readOnlyHint": True, "destructiveHint": None, "vendor": {"a": [1.0, 1]}}
-    icons = [
-        {"src": "data:image/png;base64,AA==", "sizes": ["any"], "x": 1},
-        {"src": "data:,"},
-    ]
+    icon = {"src": "data:image/png;base64,AA==", "sizes": ["any"], "x": 1}
+    icons = [icon, {"src": "data:,"}]
     return [
         {"inputSchema": _OBJECT, "name": "backwards"},
         {"name": "no.description-here", "title": "Title", "inputSchema": _OBJECT},

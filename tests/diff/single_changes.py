@@ -20,8 +20,6 @@ from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.parsing.project_files import Entry
 
-__all__ = ["SingleChange", "get_rule_and_grades", "load_project", "load_single_changes"]
-
 FOLDER = Path(__file__).parent / "cases"
 TOOL = {"summary": "Store a note.", "parameters": {"type": "object"}}
 TOOLSET = {"name": "toy", "title": "Toy", "targets": {"mcp": {}}}
@@ -43,12 +41,8 @@ field that is None is removed from the fields that every such file has.
 class SingleChange:
     """A case: two versions of specs with the expected changes.
 
-    Attributes:
-        name: the name of the case.
-        before: the old version of the specs.
-        after: the new version of the specs.
-        changes: the expected rule ids with their four grades, sorted.
-        back: the expected rule ids of the reverse comparison; None for the opposites.
+    `changes` are sorted rule ids with their grades; `back` are the rule ids of the reverse
+    comparison, or None for the opposites.
     """
 
     name: str
@@ -88,11 +82,8 @@ def load_single_changes() -> Sequence[SingleChange]:
 def _list_extensions(case: Mapping[str, Any]) -> set[str]:
     """Return the extensions that one of the versions lists."""
     versions = [case.get(key) or {} for key in ("both", "before", "after")]
-    return {
-        name
-        for version in versions
-        for name in (version.get("workspace") or {}).get("extensions", ())
-    }
+    workspaces = [version.get("workspace") or {} for version in versions]
+    return {name for fields in workspaces for name in fields.get("extensions", ())}
 
 
 def get_rule_and_grades(change: Change) -> tuple[str, str]:
@@ -109,26 +100,17 @@ def load_project(files_by_name: SpecFiles) -> Workspace:
         path = f"{folder or 'toy'}/{name}.yaml"
         if folder == "locks":
             files[f"toy/locks/{name}.json"] = {"toolcastLock": 1, **(fields or {})}
-            continue
-        if folder in ("mcp_resources", "mcp_prompts"):
+        elif folder in ("mcp_resources", "mcp_prompts"):
             files[f"toy/{path}"] = {"name": name, **(fields or {})}
-            continue
-        if key == "workspace":
+        elif key == "workspace":
             files["toolcast.yaml"] = {**WORKSPACE, **(fields or {})}
         elif fields is not None:
-            base = (
-                {"name": folder, **TOOLSET}
-                if name == "toolset"
-                else {"name": name, **TOOL}
-            )
-            values = {
-                **base,
-                **({"name": folder} if folder and name == "toolset" else {}),
-                **fields,
-            }
-            files[path] = {
-                k: v for k, v in values.items() if v is not None or k not in base
-            }
+            base = {"name": name, **TOOL}
+            if name == "toolset":
+                base = {**TOOLSET, **({"name": folder} if folder else {})}
+            values = {**base, **fields}
+            removed = [k for k, v in values.items() if v is None and k in base]
+            files[path] = {k: v for k, v in values.items() if k not in removed}
     result = load_workspace("/project", files=_Files(files))
     assert result.workspace is not None and not has_errors(result.findings), [
         finding.message for finding in result.findings
@@ -140,12 +122,8 @@ class _Files:
     """In-memory replacement for the files of a project."""
 
     def __init__(self, files: Mapping[str, Any]) -> None:
-        self._files = {
-            name: _LONG.sub(
-                _build_text, json.dumps(content, ensure_ascii=False)
-            ).encode()
-            for name, content in files.items()
-        }
+        texts = {n: json.dumps(file, ensure_ascii=False) for n, file in files.items()}
+        self._files = {n: _LONG.sub(_build_text, t).encode() for n, t in texts.items()}
 
     def read(self, path: str, most: int) -> bytes:
         if path not in self._files:
@@ -169,14 +147,7 @@ def _build_text(match: re.Match[str]) -> str:
 
 
 def _parse_case(family: str, case: Mapping[str, Any]) -> SingleChange:
-    assert not case.keys() - {
-        "case",
-        "both",
-        "before",
-        "after",
-        "changes",
-        "back",
-    }, case
+    assert not case.keys() - {*"case both before after changes back".split()}, case
     both = case.get("both", {})
     changes = [
         (rule, grades)
@@ -195,11 +166,7 @@ def _parse_case(family: str, case: Mapping[str, Any]) -> SingleChange:
 
 
 def _merge_files(both: SpecFiles, changed: SpecFiles) -> SpecFiles:
-    return {
-        file: (
-            None
-            if file in changed and changed[file] is None
-            else {**(both.get(file) or {}), **(changed.get(file) or {})}
-        )
-        for file in {**both, **changed}
-    }
+    removed = {file: None for file, fields in changed.items() if fields is None}
+    files = {**both, **changed}
+    merged = {f: {**(both.get(f) or {}), **(changed.get(f) or {})} for f in files}
+    return {**merged, **removed}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +19,16 @@ TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
 def project(make_project: Callable[..., Any]) -> Any:
     """Return a repository with one commit; a tool was removed after it."""
     repository = make_project({"a": TOOL, "b": TOOL})
-    run_git(repository.root, "init", "--quiet", "-b", "main")
-    run_git(repository.root, "add", ".")
-    run_git(repository.root, "commit", "--quiet", "-m", "base")
+    commit_all(repository.root)
     (repository.root / "specs/toy/b.yaml").unlink()
     return repository
+
+
+def commit_all(folder: Path) -> None:
+    """Make a folder a repository with one commit."""
+    run_git(folder, "init", "--quiet", "-b", "main")
+    run_git(folder, "add", ".")
+    run_git(folder, "commit", "--quiet", "-m", "base")
 
 
 @pytest.mark.parametrize(
@@ -49,9 +55,7 @@ def test_diff_against_a_value_that_is_no_commit_or_project_exits_with_2(
     assert "help: pass a commit, a branch or a folder to `--against`" in done.stderr
 
 
-def test_diff_against_option_prefers_a_branch_to_an_equally_named_folder(
-    project: Any,
-) -> None:
+def test_diff_against_a_name_prefers_the_branch_to_the_folder(project: Any) -> None:
     for name in ("toolcast.yaml", "specs/toy/toolset.yaml", "specs/toy/a.yaml"):
         project.write(f"main/{name}", (project.root / name).read_text())
     done = project.toolcast("diff", "--against", "main")
@@ -61,9 +65,7 @@ def test_diff_against_option_prefers_a_branch_to_an_equally_named_folder(
     assert (done.returncode, done.stdout) == (0, "no change against ./main\n")
 
 
-def test_diff_against_a_branch_missing_in_a_shallow_clone_uses_no_folder_instead(
-    project: Any,
-) -> None:
+def test_diff_against_a_branch_not_in_a_shallow_clone_fails(project: Any) -> None:
     run_git(project.root, "commit", "--quiet", "-am", "two")
     shallow = project.root.parent / "shallow"
     run_git(project.root.parent, "clone", "--quiet", "--depth=1", project.root.as_uri(), str(shallow))  # fmt: skip
@@ -77,24 +79,40 @@ def test_diff_against_a_branch_missing_in_a_shallow_clone_uses_no_folder_instead
 
 
 @pytest.mark.parametrize("name", ["-dash", "tag"])
-def test_diff_against_option_resolves_a_tag_and_a_name_with_leading_dash(
-    project: Any, name: str
-) -> None:
+def test_diff_against_a_tag_accepts_a_leading_dash(project: Any, name: str) -> None:
     run_git(project.root, "update-ref", f"refs/tags/{name}", "HEAD")
     done = project.toolcast("diff", f"--against={name}")
     assert done.returncode == 1
     assert f"against {name}: " in done.stdout
 
 
-def test_diff_without_against_option_and_main_branch_exits_with_2(project: Any) -> None:
-    run_git(project.root, "branch", "-m", "trunk")
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (
+            ("branch", "-m", "trunk"),
+            "no branch is named origin/main, origin/master, main or master",
+        ),
+        (("update-ref", "-d", "HEAD"), "the repository has no commit yet"),
+    ],
+)
+def test_diff_without_a_main_branch_or_a_commit_exits_with_2(
+    project: Any, command: tuple[str, ...], message: str
+) -> None:
+    run_git(project.root, *command)
     done = project.toolcast("diff")
     assert done.returncode == 2
-    assert "no branch is named origin/main, origin/master, main or master" in done.stderr  # fmt: skip
+    assert message in done.stderr
 
 
-def test_diff_in_a_repository_without_commits_exits_with_2(project: Any) -> None:
-    run_git(project.root, "update-ref", "-d", "HEAD")
+def test_diff_compares_projects_in_subfolders(make_project: Callable[..., Any]) -> None:
+    project = make_project({"a": TOOL, "b": TOOL}, at="repository/services/agent")
+    commit_all(project.root.parents[1])
     done = project.toolcast("diff")
-    assert done.returncode == 2
-    assert "the repository has no commit yet" in done.stderr
+    assert done.returncode == 0
+    assert done.stdout.startswith("no change against ")
+    (project.root / "specs/toy/b.yaml").unlink()
+    done = project.toolcast("diff", "--against", "HEAD")
+    assert done.returncode == 1
+    assert "`b` is removed" in done.stdout
+    assert "`a`" not in done.stdout

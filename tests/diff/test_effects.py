@@ -26,25 +26,20 @@ def test_diff_between_equal_projects_has_no_changes_and_no_effects_on_clients() 
     assert compared == ([], [])
 
 
-def test_diff_reports_that_clients_that_allow_a_new_tool_see_it() -> None:
+def test_diff_reports_that_only_allowing_clients_see_a_new_or_removed_tool() -> None:
     toolset = {"toolset": {"clients": CLIENTS, "targets": TARGETS}}
-    found = get_effects(toolset, {**toolset, "jot": {}}, EffectKind.VISIBILITY)
-    assert [(e.reader, e.tool, e.before, e.after) for e in found] == [
-        ("a", "jot", [], ["cli", "langchain", "mcp", "prompts", "registry"])
-    ]
-    assert found[0].message == (
+    with_tool = {**toolset, "jot": {}}
+    targets = ["cli", "langchain", "mcp", "prompts", "registry"]
+    [seen] = get_effects(toolset, with_tool, EffectKind.VISIBILITY)
+    assert (seen.reader, seen.tool) == ("a", "jot")
+    assert (seen.before, seen.after) == ([], targets)
+    assert seen.message == (
         "`a` sees it in MCP's list, the registry, LangChain's tools, the prompt docs and the"
         " commands"
     )
-    assert not found[0].is_worse
-
-
-def test_diff_reports_that_clients_no_longer_see_a_removed_tool() -> None:
-    toolset = {"toolset": {"clients": CLIENTS}}
-    found = get_effects({**toolset, "jot": {}}, toolset, EffectKind.VISIBILITY)
-    assert [(e.reader, e.tool, e.after, e.is_worse) for e in found] == [
-        ("a", "jot", [], True)
-    ]
+    assert not seen.is_worse
+    [lost] = get_effects(with_tool, toolset, EffectKind.VISIBILITY)
+    assert (lost.reader, lost.tool, lost.after, lost.is_worse) == ("a", "jot", [], True)
 
 
 def test_diff_reports_no_visibility_effect_for_a_renamed_tool() -> None:
@@ -73,9 +68,8 @@ def test_diff_reports_more_tools_than_the_mcp_client_cursor_supports() -> None:
 def test_diff_reports_added_tool_text_token_costs_for_each_client() -> None:
     toolset = {"toolset": {"clients": CLIENTS, "targets": TARGETS}}
     description = "Stores a note under its title until somebody deletes it again."
-    found = get_effects(
-        toolset, {**toolset, "note": {"description": description}}, EffectKind.TOKENS
-    )
+    after = {**toolset, "note": {"description": description}}
+    found = get_effects(toolset, after, EffectKind.TOKENS)
     added_tokens = estimate_tokens(description) - estimate_tokens("Store a note.")
     assert [(e.reader, e.after["upfront"] - e.before["upfront"]) for e in found] == [
         ("a", added_tokens),
@@ -103,10 +97,8 @@ def test_diff_reports_name_and_on_demand_tool_token_costs_in_claude_code() -> No
 def test_diff_does_not_report_token_changes_under_one_percent() -> None:
     description = "Stores a note under its title until somebody deletes it again. " * 20
     before = {"note": {"description": description}}
-    found = get_effects(
-        before, {"note": {"description": f"{description}Now."}}, EffectKind.TOKENS
-    )
-    assert found == []
+    after = {"note": {"description": f"{description}Now."}}
+    assert get_effects(before, after, EffectKind.TOKENS) == []
 
 
 def test_docs_page_on_diff_documents_every_effect_kind() -> None:

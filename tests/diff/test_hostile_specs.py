@@ -11,6 +11,7 @@ import pytest
 from tests.diff.single_changes import load_project
 from toolcast.diff.comparison import Comparison, compare
 
+MakeFields = Callable[[int], dict[str, Any]]
 HOSTILE_TEXTS = [
     "::error::`file`%0A::set-output name=x::y",
     "one line\nand\u00a0another\tone",
@@ -34,9 +35,7 @@ def compare_and_check_messages(before: Any, after: Any) -> Comparison:
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize("text", HOSTILE_TEXTS)
-def test_diff_reports_hostile_texts_in_any_spec_field_in_printable_messages(
-    text: str,
-) -> None:
+def test_diff_reports_hostile_texts_in_printable_messages(text: str) -> None:
     def build_version(text: str) -> Any:
         return {
             "note": {
@@ -61,7 +60,6 @@ def test_diff_reports_hostile_texts_in_any_spec_field_in_printable_messages(
         }
 
     plain, hostile = build_version("word"), build_version(text)
-
     assert len(compare_and_check_messages(plain, hostile).changes) > 20
     assert len(compare_and_check_messages(hostile, plain).changes) > 20
     assert compare_and_check_messages(hostile, build_version(text)).changes == []
@@ -73,30 +71,22 @@ def test_diff_reports_changed_mcp_servers_with_hostile_names() -> None:
         return {"toolset": {"mcp_servers": servers}}
 
     comparison = compare_and_check_messages(build_version("/a"), build_version("/b"))
-
-    assert [c.rule.id for c in comparison.changes] == ["server.cwd/changed"] * len(
-        HOSTILE_TEXTS
-    )
+    ids = [change.rule.id for change in comparison.changes]
+    assert ids == ["server.cwd/changed"] * len(HOSTILE_TEXTS)
 
 
 def test_diff_reports_changed_secrets_without_their_values() -> None:
     def build_version(secret: str) -> Any:
-        server = {
-            "command": "x",
-            "args": ["--token", secret],
-            "env": {"API_KEY": secret},
-        }
+        secrets = {"args": ["--token", secret], "env": {"API_KEY": secret}}
         headers = {"Authorization": f"Bearer {secret}"}
         web = {"url": f"https://me:{secret}@mail.example/", "headers": headers}
         router = {"base_url": f"https://me:{secret}@models.example/", "model": "m"}
-        return {
-            "toolset": {"mcp_servers": {"mail": server, "web": web}, "router": router}
-        }
+        servers = {"mail": {"command": "x", **secrets}, "web": web}
+        return {"toolset": {"mcp_servers": servers, "router": router}}
 
     comparison = compare_and_check_messages(
         build_version("first-secret-of-mine"), build_version("other-secret-of-mine")
     )
-
     assert len(comparison.changes) == 5
     assert "secret-of-mine" not in repr(comparison)
 
@@ -131,9 +121,7 @@ def assert_linear(small: float, large: float) -> None:
         lambda n: {"examples": [{"arguments": {"a": i}} for i in range(5 * n)]},
     ],
 )
-def test_diff_compares_large_tool_specs_in_linear_time(
-    make_fields: Callable[[int], dict[str, Any]],
-) -> None:
+def test_diff_compares_large_tool_specs_in_linear_time(make_fields: MakeFields) -> None:
     def measure(size: int) -> float:
         note = {"note": make_fields(size), "other_tool": {}}
         return measure_comparison(load_project({"other_tool": {}}), load_project(note))
@@ -141,31 +129,26 @@ def test_diff_compares_large_tool_specs_in_linear_time(
     assert_linear(measure(250), measure(1_000))
 
 
+def build_server(count: int) -> dict[str, Any]:
+    """Return an external server with many allowed and denied tools."""
+    names = {"allow": "send", "deny": "read"}
+    tools = {key: [f"{name}_{i}" for i in range(count)] for key, name in names.items()}
+    return {"command": "x", **tools}
+
+
 @pytest.mark.rows(2)
 @pytest.mark.parametrize(
     "make_fields",
     [
         lambda n: {"clients": {"a": {"allow": [f"tool_{i}" for i in range(8 * n)]}}},
-        lambda n: {
-            "clients": {"a": {"permissions": [f"may_{i}" for i in range(8 * n)]}}
-        },
-        lambda n: {
-            "mcp_servers": {
-                "mail": {
-                    "command": "x",
-                    "allow": [f"send_{i}" for i in range(4 * n)],
-                    "deny": [f"read_{i}" for i in range(4 * n)],
-                }
-            }
-        },
+        lambda n: {"clients": {"a": {"permissions": [f"x{i}" for i in range(8 * n)]}}},
+        lambda n: {"mcp_servers": {"mail": build_server(4 * n)}},
         lambda n: {
             "reserved_names": [{"name": f"n{i}", "reason": "x"} for i in range(3 * n)]
         },
     ],
 )
-def test_diff_compares_large_toolset_files_in_linear_time(
-    make_fields: Callable[[int], dict[str, Any]],
-) -> None:
+def test_diff_compares_large_toolsets_in_linear_time(make_fields: MakeFields) -> None:
     server = {"mcp_servers": {"mail": {"command": "x"}}, "clients": {"a": {}}}
 
     def measure(size: int) -> float:

@@ -11,7 +11,7 @@ from toolcast.diff.comparison import compare
 TOOL_COUNT = 50
 
 
-def test_diff_renamed_tool_matching_normalizes_each_tool_name_once(
+def test_rename_matching_normalizes_each_name_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     call_count = 0
@@ -23,22 +23,11 @@ def test_diff_renamed_tool_matching_normalizes_each_tool_name_once(
         return get_normalized_name(tool)
 
     monkeypatch.setattr(matching, "_get_normalized_name", count_calls)
-    before, after = (
-        load_project(
-            {
-                "note": None,
-                **{
-                    f"note{mark}{n}": {"summary": f"{mark} {n}."}
-                    for n in range(TOOL_COUNT)
-                },
-            }
-        )
+    versions = [
+        {f"note{mark}{n}": {"summary": f"{mark} {n}."} for n in range(TOOL_COUNT)}
         for mark in "-_"
-    )
-
-    changes = compare(before, after).changes
-
-    assert [c.rule.id for c in changes].count(
-        "tool/renamed-without-previous-name"
-    ) == TOOL_COUNT
+    ]
+    before, after = (load_project({"note": None, **tools}) for tools in versions)
+    ids = [change.rule.id for change in compare(before, after).changes]
+    assert ids.count("tool/renamed-without-previous-name") == TOOL_COUNT
     assert call_count == 2 * TOOL_COUNT

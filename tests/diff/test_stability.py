@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Project
+from tests.diff.single_changes import get_rule_and_grades
 from toolcast.diff.change import Change
 from toolcast.diff.comparison import compare
 from toolcast.model.loading import load_workspace
@@ -17,19 +18,19 @@ from toolcast.model.loading import load_workspace
 NOTE = "summary: Stores.\nparameters: {type: object, properties: {a: {type: string}}}\n"
 TARGETS = "targets: {mcp: {}, registry: {}}\n"
 DAY = datetime.date(2026, 6, 1)
-Compare = Callable[..., list[Change]]
+Diff = Callable[..., list[Change]]
 
 
 @pytest.fixture
-def compare_versions(make_project: Callable[..., Project]) -> Compare:
+def diff(make_project: Callable[..., Project]) -> Diff:
     """Return a function that lists the changes between two versions of a toolset."""
     numbers = count()
 
     def compare_tools(before: Any, after: Any, *toolsets: str) -> list[Change]:
         versions = []
         for tools, toolset in zip((before, after), toolsets or ("", ""), strict=True):
-            at = str(next(numbers))
-            project = make_project(tools, toolset=TARGETS + toolset, at=at)
+            toolset = TARGETS + toolset
+            project = make_project(tools, toolset=toolset, at=f"{next(numbers)}")
             loaded = load_workspace(str(project.root))
             assert loaded.workspace is not None and not loaded.findings
             versions.append(loaded.workspace)
@@ -40,68 +41,44 @@ def compare_versions(make_project: Callable[..., Project]) -> Compare:
 
 def get_grades(changes: list[Change]) -> dict[str, str]:
     """Return the rule ids with their four grades."""
-    return {
-        change.rule.id: " ".join(grade.label for grade in change.grades)
-        for change in changes
-    }
+    return dict(map(get_rule_and_grades, changes))
 
 
-def get_removal_grades(
-    compare_versions: Compare, spec: str, *toolsets: str
-) -> dict[str, str]:
+def get_removal_grades(diff: Diff, spec: str, *toolsets: str) -> dict[str, str]:
     """Return the grades of the removal of a tool with extra spec lines."""
-    remaining_tools = {"kept": NOTE}
-    return get_grades(
-        compare_versions(
-            {**remaining_tools, "note": NOTE + spec}, remaining_tools, *toolsets
-        )
-    )
+    tools = {"kept": NOTE, "note": NOTE + spec}
+    return get_grades(diff(tools, {"kept": NOTE}, *toolsets))
+
+
+ALL_BREAKING = "breaking breaking breaking breaking"
 
 
 @pytest.mark.parametrize(
-    ("spec", "grades"),
+    ("spec", "toolset", "grades"),
     [
-        ("", "breaking breaking breaking breaking"),
-        ("stability: stable\n", "breaking breaking breaking breaking"),
-        ("stability: beta\n", "risky risky risky risky"),
-        ("stability: draft\n", "safe safe safe risky"),
+        ("", "", ALL_BREAKING),
+        ("stability: stable\n", "", ALL_BREAKING),
+        ("stability: beta\n", "", "risky risky risky risky"),
+        ("stability: draft\n", "", "safe safe safe risky"),
+        ("", "stability: draft\n", "safe safe safe risky"),
+        ("stability: stable\n", "stability: draft\n", ALL_BREAKING),
     ],
 )
-def test_removed_tool_diff_grades_depend_on_tool_stability(
-    compare_versions: Compare, spec: str, grades: str
+def test_removed_tool_grades_depend_on_the_tools_or_else_the_toolsets_stability(
+    diff: Diff, spec: str, toolset: str, grades: str
 ) -> None:
-    """Stability is draft, beta or stable."""
-    assert get_removal_grades(compare_versions, spec) == {"tool/removed": grades}
+    found = get_removal_grades(diff, spec, toolset, toolset)
+    assert found == {"tool/removed": grades}
 
 
-def test_diff_grades_tools_without_stability_by_the_toolsets_stability(
-    compare_versions: Compare,
-) -> None:
-    drafts = "stability: draft\n", "stability: draft\n"
-    assert get_removal_grades(compare_versions, "", *drafts) == {
-        "tool/removed": "safe safe safe risky"
-    }
-    all_breaking = "breaking breaking breaking breaking"
-    assert get_removal_grades(compare_versions, "stability: stable\n", *drafts) == {
-        "tool/removed": all_breaking
-    }
-
-
-def test_diff_grades_a_renamed_tool_by_its_old_stability(
-    compare_versions: Compare,
-) -> None:
-    changes = compare_versions(
-        {"old_note": NOTE + "stability: stable\n"},
-        {"note": NOTE + "stability: draft\n"},
-    )
-    assert get_grades(changes) == {
-        "tool/renamed-without-previous-name": "breaking breaking breaking breaking",
+def test_diff_grades_a_renamed_tool_by_its_old_stability(diff: Diff) -> None:
+    stable = {"old_note": NOTE + "stability: stable\n"}
+    draft = {"note": NOTE + "stability: draft\n"}
+    assert get_grades(diff(stable, draft)) == {
+        "tool/renamed-without-previous-name": ALL_BREAKING,
         "tool.stability/lowered": "risky safe risky safe",
     }
-    back = compare_versions(
-        {"note": NOTE + "stability: draft\n"},
-        {"old_note": NOTE + "stability: stable\n"},
-    )
+    back = diff(draft, stable)
     assert get_grades(back) == {
         "tool/renamed-without-previous-name": "safe safe safe risky",
         "tool.stability/raised": "safe safe safe safe",
@@ -110,32 +87,27 @@ def test_diff_grades_a_renamed_tool_by_its_old_stability(
     assert reasons["tool/renamed-without-previous-name"] == "the tool was a draft"
 
 
-def test_diff_grades_a_lowered_toolset_stability_as_risky_for_calls_and_code(
-    compare_versions: Compare,
-) -> None:
+def test_lowered_toolset_stability_is_risky_for_calls_and_code(diff: Diff) -> None:
     tools = {"note": NOTE}
-    changes = compare_versions(tools, tools, "stability: beta\n", "stability: draft\n")
+    changes = diff(tools, tools, "stability: beta\n", "stability: draft\n")
     assert get_grades(changes) == {"toolset.stability/lowered": "risky safe risky safe"}
     assert changes[0].message == "the toolset is `draft`, was `beta`"
 
 
-def test_diff_grades_a_toolset_change_by_its_most_stable_tool(
-    compare_versions: Compare,
-) -> None:
-    beta, clients = "stability: beta\n", "clients: {%s: {allow: '*', deny: []}}\n"
+def test_diff_grades_a_toolset_change_by_its_most_stable_tool(diff: Diff) -> None:
     toolsets = [
-        f"stability: draft\n{clients.replace('%s', name)}" for name in ("a", "b")
+        f"stability: draft\nclients: {{{name}: {{allow: '*', deny: []}}}}\nexclusions: []\n"
+        for name in "ab"
     ]
-    targets = [toolset + "exclusions: []\n" for toolset in toolsets]
 
     def get_worst_call_grade(spec: str) -> int:
         tools = {"note": NOTE + spec, "other": NOTE}
-        changes = compare_versions(tools, tools, *targets)
+        changes = diff(tools, tools, *toolsets)
         assert changes
         return max(change.grades.call for change in changes if not change.tool)
 
     assert get_worst_call_grade("stability: stable\n") == 2
-    assert get_worst_call_grade(beta) == 1
+    assert get_worst_call_grade("stability: beta\n") == 1
     assert get_worst_call_grade("") == 0
 
 
@@ -149,13 +121,8 @@ def test_diff_grades_a_toolset_change_by_its_most_stable_tool(
         ("", "tool/removed"),
     ],
 )
-def test_diff_grades_a_removal_not_before_its_announced_date_as_not_breaking(
-    compare_versions: Compare, day: str, rule: str
-) -> None:
+def test_announced_removal_is_not_breaking(diff: Diff, day: str, rule: str) -> None:
     removal = f', removal: "{day}"' if day else ""
-    grades = get_removal_grades(
-        compare_versions, f'deprecated: {{since: "2025-01-01"{removal}}}\n'
-    )
-    breaking = "breaking breaking breaking breaking"
+    grades = get_removal_grades(diff, f'deprecated: {{since: "2025-01-01"{removal}}}\n')
     announced = "risky safe risky risky"
-    assert grades == {rule: announced if rule.endswith("announced") else breaking}
+    assert grades == {rule: announced if rule.endswith("announced") else ALL_BREAKING}

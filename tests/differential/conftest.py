@@ -10,9 +10,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 
@@ -20,8 +22,8 @@ from tests.project_files import write_files, write_toolset
 from toolcast.pipeline import generate
 from toolcast.targets.table import BUILT_IN
 
-HERE = Path(__file__).parent
-FILE = Path(os.environ.get("TOOLCAST_FUNCTIONS", HERE / "functions.jsonl"))
+DEFAULT_FILE = Path(__file__).with_name("functions.jsonl")
+FILE = Path(os.environ.get("TOOLCAST_FUNCTIONS", DEFAULT_FILE))
 """The file of schemas; the variable can name a larger file of the same format."""
 
 HANDLER = '''
@@ -30,9 +32,7 @@ def echo(arguments, /):
     return "called"
 '''
 
-SUPPRESSED = [
-    {"rule": "schema/required-unknown", "reason": "some schemas of the source do that"}
-]
+SUPPRESSED = [{"rule": "schema/required-unknown", "reason": "some schemas do that"}]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,14 @@ class Case:
 
     name: str
     schema: dict[str, Any]
-    instances: tuple[dict[str, Any], ...]
+    instances: tuple[dict[str, Any], ...] = ()
+
+    @cached_property
+    def oracle(self) -> Any:
+        """The independent validator of Python's `jsonschema`."""
+        default = jsonschema.Draft202012Validator
+        kind = jsonschema.validators.validator_for(self.schema, default=default)
+        return kind(self.schema)
 
 
 @dataclass(frozen=True)
@@ -138,8 +145,7 @@ def build_toolset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuildToo
     sys.path[:] = before
 
 
-@pytest.fixture(scope="module")
-def function_cases() -> list[Case]:
+def read_function_cases() -> list[Case]:
     """Return the cases in the file of schemas."""
     rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
     return [
@@ -150,23 +156,3 @@ def function_cases() -> list[Case]:
         )
         for row in rows
     ]
-
-
-@pytest.fixture(scope="module")
-def build_oracle() -> Callable[[dict[str, Any]], Callable[[Any], bool]]:
-    """Return a function that builds an independent validator with Python's `jsonschema`."""
-    import jsonschema
-
-    def build_validator(schema: dict[str, Any]) -> Callable[[Any], bool]:
-        default = jsonschema.Draft202012Validator
-        kind = jsonschema.validators.validator_for(schema, default=default)
-        validator = kind(schema)
-        return lambda value: bool(validator.is_valid(value))
-
-    return build_validator
-
-
-@pytest.fixture(scope="module")
-def make_case() -> type[Case]:
-    """Return the class of cases, to call with name, schema and instances."""
-    return Case

@@ -1,19 +1,30 @@
-"""Acceptance of arguments: the same by validation, call_tool, MCP, LangChain and the CLI."""
+"""Acceptance of arguments: the same by validation, `jsonschema` and every interface.
+
+Mutants are instances in which each value is replaced, removed or duplicated.
+"""
 
 from __future__ import annotations
 
+import copy
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.differential.conftest import (
+    BuildToolset,
+    Case,
+    Verdicts,
+    read_function_cases,
+)
 from tests.repository import own_project
 from toolcast.model.loading import load_workspace
 from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS
 
+UNEVALUATED = {"unevaluatedProperties": False}
 KEYWORDS: dict[str, dict[str, Any]] = {
     "integer": {"type": "integer"},
     "number": {"type": "number", "minimum": -1, "exclusiveMaximum": 10},
@@ -30,11 +41,7 @@ KEYWORDS: dict[str, dict[str, Any]] = {
     "tuple": {"prefixItems": [{"type": "integer"}], "items": False},
     "contains": {"contains": {"const": 1}, "minContains": 1, "maxContains": 2},
     "object": {"type": "object", "properties": {"a": {}}, "required": ["a"]},
-    "closed": {
-        "type": "object",
-        "properties": {"a": {}},
-        "additionalProperties": False,
-    },
+    "closed": {"properties": {"a": {}}, "additionalProperties": False},
     "names": {"type": "object", "propertyNames": {"maxLength": 1}},
     "pattern_names": {"patternProperties": {"^a": {"type": "integer"}}},
     "size": {"type": "object", "minProperties": 1, "maxProperties": 2},
@@ -46,10 +53,7 @@ KEYWORDS: dict[str, dict[str, Any]] = {
     "if": {"if": {"type": "integer"}, "then": {"minimum": 0}, "else": {"type": "null"}},
     "false": False,
     "true": True,
-    "unevaluated": {
-        "allOf": [{"properties": {"a": {}}}],
-        "unevaluatedProperties": False,
-    },
+    "unevaluated": {"allOf": [{"properties": {"a": {}}}], **UNEVALUATED},
     "pattern": {"type": "string", "pattern": "^[a-z]{2}$"},
     "reference": {"$ref": "#/$defs/small"},
     "from": {"type": "integer"},
@@ -59,6 +63,12 @@ KEYWORDS: dict[str, dict[str, Any]] = {
     "arguments": {"type": "integer"},
     "$x-y": {"type": "integer"},
 }
+
+NUMBERS = (0, 1, 1.0, -1, -2, 0.5, 1.5, 10**30, -0.0, 1e300)
+STRINGS = ("", " ", "1", "ab", "true", "é\U0001f600", "x" * 300)
+ARRAYS = ([], [1], [1, 1], [1, 1.0], [True, 1], ["a"], [None], [[]])
+OBJECTS = ({}, {"": ""}, {"a": 1}, {"b": 1}, {"a": 1, "b": 2, "c": 3})
+VALUES = (None, True, False, *NUMBERS, *STRINGS, *ARRAYS, *OBJECTS)
 
 json_values = st.recursive(
     st.none()
@@ -73,23 +83,24 @@ json_values = st.recursive(
 ).filter(lambda value: "\\ud" not in ascii(value))
 
 
+CaseToolset = tuple[Verdicts, list[Case]]
+
+
 @pytest.fixture(scope="module")
-def keyword_toolset(
-    build_toolset: Callable[[Any], Any], make_case: Any
-) -> tuple[Any, list[Any]]:
+def keyword_toolset(build_toolset: BuildToolset) -> CaseToolset:
     """Generate a toolset with a tool for each keyword; return it and its cases."""
-    cases = [
-        make_case(
-            f"tool_{number}",
-            {
-                "type": "object",
-                "properties": {name: schema},
-                "$defs": {"small": {"type": "integer", "maximum": 3}},
-            },
-            (),
-        )
-        for number, (name, schema) in enumerate(KEYWORDS.items())
-    ]
+    definitions = {"small": {"type": "integer", "maximum": 3}}
+    cases = []
+    for number, (name, keyword) in enumerate(KEYWORDS.items()):
+        schema = {"type": "object", "properties": {name: keyword}, "$defs": definitions}
+        cases.append(Case(f"tool_{number}", schema))
+    return build_toolset(cases), cases
+
+
+@pytest.fixture(scope="module")
+def function_toolset(build_toolset: BuildToolset) -> CaseToolset:
+    """Generate a toolset for the schemas of real tools; return it and its cases."""
+    cases = read_function_cases()
     return build_toolset(cases), cases
 
 
@@ -99,19 +110,25 @@ def keyword_toolset(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(value=json_values)
-def test_runtime_validation_accepts_what_jsonschema_accepts_for_random_values(
-    value: Any,
-    keyword_toolset: tuple[Any, list[Any]],
-    build_oracle: Callable[[Any], Callable[[Any], bool]],
+def test_validation_agrees_with_jsonschema_for_random_values(
+    value: Any, keyword_toolset: CaseToolset
 ) -> None:
     verdicts, cases = keyword_toolset
     for case in cases:
-        arguments = {next(iter(case.schema["properties"])): value}
-        problems = verdicts.problems(case.name, arguments)
-        assert bool(problems) != build_oracle(case.schema)(arguments), (case, arguments)
+        assert_agrees(verdicts, case, {next(iter(case.schema["properties"])): value})
 
 
-def count_accepted(verdicts: Any, calls: Sequence[tuple[str, dict[str, Any]]]) -> int:
+def assert_agrees(verdicts: Verdicts, case: Case, arguments: dict[str, Any]) -> bool:
+    """Compare validation with `jsonschema`; return whether the arguments are valid."""
+    problems = verdicts.problems(case.name, arguments)
+    is_valid = case.oracle.is_valid(arguments)
+    assert bool(problems) != is_valid, (case.name, arguments, problems)
+    return is_valid
+
+
+def count_accepted(
+    verdicts: Verdicts, calls: Sequence[tuple[str, dict[str, Any]]]
+) -> int:
     """Fail if two interfaces differ; return the number of accepted calls."""
     expected = [not verdicts.problems(name, arguments) for name, arguments in calls]
     for interface in ("call", "langchain", "cli"):
@@ -123,34 +140,8 @@ def count_accepted(verdicts: Any, calls: Sequence[tuple[str, dict[str, Any]]]) -
     return sum(expected)
 
 
-VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    0,
-    1,
-    1.0,
-    1.5,
-    -2,
-    10**30,
-    "",
-    "ab",
-    "é\U0001f600",
-    "true",
-    "1",
-    [],
-    [1],
-    [1, 1],
-    ["a"],
-    {},
-    {"a": 1},
-    {"b": 1},
-    {"a": 1, "b": 2, "c": 3},
-)
-
-
-def test_registry_mcp_langchain_and_cli_accept_the_same_values_for_each_keyword(
-    keyword_toolset: tuple[Any, list[Any]],
-) -> None:
+def test_interfaces_accept_the_same_values(keyword_toolset: CaseToolset) -> None:
+    """Interfaces are the registry, MCP, LangChain and the CLI."""
     verdicts, cases = keyword_toolset
     randomizer = random.Random(3)
     calls = [
@@ -162,57 +153,84 @@ def test_registry_mcp_langchain_and_cli_accept_the_same_values_for_each_keyword(
     assert 40 < valid < len(calls) - 40
 
 
-def test_registry_mcp_langchain_and_cli_accept_the_same_real_tool_arguments(
-    function_cases: list[Any], build_toolset: Callable[[Any], Any]
-) -> None:
-    verdicts = build_toolset(function_cases)
-    calls = [(case.name, dict(i)) for case in function_cases for i in case.instances]
+def test_interfaces_accept_the_same_arguments(function_toolset: CaseToolset) -> None:
+    verdicts, cases = function_toolset
+    calls = [(case.name, dict(i)) for case in cases for i in case.instances]
     valid = count_accepted(verdicts, calls)
     assert 0 < valid < len(calls)
 
 
-def test_runtime_validation_accepts_what_jsonschema_accepts_for_the_example_specs(
-    build_toolset: Callable[[Any], Any],
-    make_case: Any,
-    build_oracle: Callable[[Any], Callable[[Any], bool]],
-) -> None:
-    """Try each value for each property of each tool."""
+def list_paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every nested value."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield (*path, key)
+            yield from list_paths(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield (*path, index)
+            yield from list_paths(inner, (*path, index))
+
+
+def build_mutants(
+    instance: dict[str, Any], randomizer: random.Random
+) -> Iterator[dict[str, Any]]:
+    """Yield copies of an instance, each with one changed value."""
+    for path in list_paths(instance):
+        for change in range(3):
+            mutant = copy.deepcopy(instance)
+            parent: Any = mutant
+            for step in path[:-1]:
+                parent = parent[step]
+            if change == 0:
+                del parent[path[-1]]
+            elif change == 1:
+                parent[path[-1]] = randomizer.choice(VALUES)
+            elif isinstance(parent, list):
+                parent.insert(path[-1], copy.deepcopy(parent[path[-1]]))
+            else:
+                parent[f"{path[-1]}_"] = parent[path[-1]]
+            yield mutant
+
+
+def test_validation_of_mutants_equals_jsonschema(function_toolset: CaseToolset) -> None:
+    """Formats are annotations in both."""
+    verdicts, cases = function_toolset
+    randomizer = random.Random(7)
+    count = {True: 0, False: 0}
+    for case in cases:
+        for instance in case.instances:
+            for arguments in (instance, *build_mutants(instance, randomizer)):
+                count[assert_agrees(verdicts, case, arguments)] += 1
+    assert count[True] > 500
+    assert count[False] > 500
+
+
+def test_validation_of_specs_equals_jsonschema(build_toolset: BuildToolset) -> None:
+    """Try some of the values for each property of each tool."""
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
+    randomizer = random.Random(5)
     for toolset in workspace.toolsets:
-        cases = [make_case(t.name, dict(t.parameters), ()) for t in toolset.tools]
+        cases = [Case(tool.name, dict(tool.parameters)) for tool in toolset.tools]
         verdicts = build_toolset(cases)
         for tool, case in zip(toolset.tools, cases, strict=True):
-            is_valid = build_oracle(case.schema)
             examples = [dict(example.arguments) for example in tool.examples]
             for base in ({}, *examples):
                 for name in (*tool.properties, "unknown"):
-                    for value in VALUES:
-                        arguments = {**base, name: value}
-                        problems = verdicts.problems(tool.name, arguments)
-                        assert bool(problems) != is_valid(arguments), (tool, arguments)
+                    for value in randomizer.sample(VALUES, 8):
+                        assert_agrees(verdicts, case, {**base, name: value})
 
 
-def test_registry_mcp_langchain_and_cli_assert_json_schema_formats_only_if_enabled(
-    build_toolset: Callable[[Any], Any], make_case: Any
-) -> None:
+def test_interfaces_assert_formats_only_if_enabled(build_toolset: BuildToolset) -> None:
     """Error messages are those of validation."""
-    examples = {
-        name: (rule.example, "no such thing \\")
-        for name, rule in ASSERTED_FORMATS.items()
-    }
+    rules = ASSERTED_FORMATS.items()
+    examples = {name: (rule.example, "no such thing \\") for name, rule in rules}
+    schemas = [{"type": "string", "format": name} for name in examples]
+    properties = [{"a": {"type": "array", "items": schema}} for schema in schemas]
     cases = [
-        make_case(
-            f"tool_{number}",
-            {
-                "type": "object",
-                "properties": {
-                    "a": {"type": "array", "items": {"type": "string", "format": name}}
-                },
-            },
-            (),
-        )
-        for number, name in enumerate(examples)
+        Case(f"tool_{number}", {"type": "object", "properties": fields})
+        for number, fields in enumerate(properties)
     ]
     verdicts = build_toolset(cases, formats="assertion")
     calls = [

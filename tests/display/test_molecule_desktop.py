@@ -9,6 +9,7 @@ import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ pytestmark = [
     pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
 ]
 SIZE = (640, 480)
+SILENT: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 TERMINAL_COMMAND = ["xterm", "-geometry", "60x20+0+0", "-title", "catcher"]
 
 
@@ -31,12 +33,8 @@ def display() -> Iterator[str]:
     """Start a virtual X display; yield its name."""
     reader, writer = os.pipe()
     screen = f"{SIZE[0]}x{SIZE[1]}x24"
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", screen, "-noreset"],
-        pass_fds=[writer],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    command = ["Xvfb", "-displayfd", str(writer), "-screen", "0", screen, "-noreset"]
+    server = subprocess.Popen(command, pass_fds=[writer], **SILENT)
     os.close(writer)
     with os.fdopen(reader) as pipe:
         number = pipe.readline().strip()
@@ -56,19 +54,19 @@ def environment(display: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def window_input(tmp_path: Path) -> Iterator[Path]:
     """Focus a terminal window; yield the file that receives its input."""
     file = tmp_path / "typed"
-    window = subprocess.Popen(
-        [*TERMINAL_COMMAND, "-e", "dd", f"of={file}", "bs=1", "status=none"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    found = xserver.run_xdotool(
-        "search", "--sync", "--onlyvisible", "--name", "catcher"
-    )
-    xserver.run_xdotool("windowfocus", "--sync", found.split()[0])
+    copy_input = ["-e", "dd", f"of={file}", "bs=1", "status=none"]
+    window = subprocess.Popen([*TERMINAL_COMMAND, *copy_input], **SILENT)
+    xserver.run_xdotool("windowfocus", "--sync", _find_window("catcher"))
     wait_until(file.exists)
     yield file
     window.terminate()
     window.wait(10)
+
+
+def _find_window(title: str) -> str:
+    """Wait for a window with a title; return its number."""
+    options = ("--sync", "--onlyvisible", "--name", title)
+    return xserver.run_xdotool("search", *options).split()[0]
 
 
 def _read_pointer_position() -> tuple[int, int]:
@@ -86,9 +84,7 @@ def test_desktop_status_returns_the_display_name_and_size(display: str) -> None:
     }
 
 
-def test_desktop_type_types_shell_characters_into_a_window_unchanged(
-    window_input: Path,
-) -> None:
+def test_desktop_type_types_shell_characters_unchanged(window_input: Path) -> None:
     text = "--help $(id) `id` 'quoted' \"a\\b\"; %s #1"
     assert desktop.desktop_type(text=text)["typed_characters"] == len(text)
     desktop.desktop_key(keys="Return")
@@ -108,9 +104,7 @@ def test_desktop_click_moves_the_pointer_to_the_exact_pixel() -> None:
 
 
 @pytest.mark.parametrize("position", [(640, 0), (0, 480), (-1, 0)])
-def test_desktop_click_outside_the_display_raises_and_does_not_move_the_pointer(
-    position: tuple[int, int],
-) -> None:
+def test_click_outside_the_display_raises(position: tuple[int, int]) -> None:
     before = _read_pointer_position()
     with pytest.raises(ToolError, match="is outside of the 640 x 480 display"):
         desktop.desktop_click(x=position[0], y=position[1])
@@ -139,9 +133,7 @@ def test_desktop_screenshot_shows_changes_and_is_saved_without_overwriting(
 @pytest.mark.parametrize(
     "path", ["../out.png", "/tmp/out.png", "picture.txt", ".", "a\0.png"]
 )
-def test_desktop_screenshot_path_must_be_a_png_inside_the_screenshot_folder(
-    path: str,
-) -> None:
+def test_desktop_screenshot_path_must_be_a_png_in_the_folder(path: str) -> None:
     with pytest.raises(ToolError, match=r"is not a \.png file below"):
         desktop.desktop_screenshot(path=path)
 
@@ -155,10 +147,7 @@ def test_desktop_open_url_starts_the_configured_browser_with_the_exact_url(
     monkeypatch.setenv("MOLECULE_BROWSER", str(browser))
     url = "https://example.org/?a=$(id)&b='"
     assert desktop.desktop_open_url(url=url)["opened_with"] == "browser"
-    found = xserver.run_xdotool(
-        "search", "--sync", "--onlyvisible", "--name", "example"
-    )
-    window = found.split()[0]
+    window = _find_window("example")
     assert xserver.run_xdotool("getwindowname", window).strip() == url
     xserver.run_xdotool("windowkill", window)
 
@@ -211,7 +200,7 @@ def test_desktop_tools_raise_without_the_environment_variable_display(
             call_tool()
 
 
-def test_desktop_status_reports_an_unresponsive_display_as_unavailable(
+def test_status_of_an_unresponsive_display_is_unavailable(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("DISPLAY", ":64999")

@@ -57,7 +57,7 @@ async def run_calls(
         pytest.param("legacy", "http", marks=pytest.mark.slow),
     ],
 )
-def test_mcp_client_requests_user_approval_for_each_call_found_tool_call(
+def test_client_requests_approval_for_each_call_found_tool_call(
     shop: Shop, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
     """Calls of `search_tools`, which is read-only, need no approval."""
@@ -80,16 +80,13 @@ def test_mcp_client_requests_user_approval_for_each_call_found_tool_call(
         )
         texts = asyncio.run(run_calls(command, mode, user, *calls))
     instructions, found, *done = texts
-    assert instructions.startswith(
-        "Beyond its list this server has 3 more tools: search_"
-    )
-    definition = json.loads(
-        (shop.root / "generated/shop/tools/refund_order.json").read_text("utf-8")
-    )
-    assert json.loads(found)["tools"][0] == definition["mcp"]
-    assert user.requests == [
-        ("call_found_tool", arguments) for arguments in (REFUND, REFUND, BOOK)
-    ]
+    start = "Beyond its list this server has 3 more tools: search_"
+    assert instructions.startswith(start)
+    file = shop.root / "generated/shop/tools/refund_order.json"
+    definition = json.loads(file.read_text("utf-8"))["mcp"]
+    assert json.loads(found)["tools"][0] == definition
+    requests = [("call_found_tool", arguments) for arguments in (REFUND, REFUND, BOOK)]
+    assert user.requests == requests
     assert done == shop.side_effects == ["refunded A-1 None", "booked Monday 3 inside"]
     assert shop.list_approvals("tool", "question") == [
         ("refund_order", "confirm"),
@@ -100,9 +97,7 @@ def test_mcp_client_requests_user_approval_for_each_call_found_tool_call(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_confirmation_request_state_is_valid_only_for_the_same_call_found_tool_call(
-    shop: Shop, transport: str
-) -> None:
+def test_confirmation_state_is_valid_for_one_call(shop: Shop, transport: str) -> None:
     reserve = {"name": "reserve", "arguments": {"day": "Monday"}}
     (shop.location / "done.closed").touch()
     with shop.connect_stateless(transport) as counter:
@@ -115,13 +110,10 @@ def test_confirmation_request_state_is_valid_only_for_the_same_call_found_tool_c
         assert "error" in counter.call("call_found_tool", other, **answer)
         second = counter.call("call_found_tool", reserve, **answer)["result"]
         seats = {"action": "accept", "content": {"seats": 2}}
-        answer = {
-            "requestState": second["requestState"],
-            "inputResponses": {"question_2": seats},
-        }
-        assert get_text(counter.call("call_found_tool", reserve, **answer)) == (
-            "reserved Monday 2"
-        )
+        answer = {"inputResponses": {"question_2": seats}}
+        answer["requestState"] = second["requestState"]
+        reserved = counter.call("call_found_tool", reserve, **answer)
+        assert get_text(reserved) == "reserved Monday 2"
     with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:
         rows = connection.execute("SELECT tool, outcome FROM calls").fetchall()
     assert rows == [("reserve", "asked"), ("reserve", "asked"), ("reserve", "ok")]

@@ -31,10 +31,9 @@ from toolcast_runtime.mcp.tool_search import (
 
 HANDLERS = "tests.search.handlers"
 MODES: list[Literal["auto", "legacy"]] = ["auto", "legacy"]
-CLIENTS = {
-    "desk": Client("*", deny=("secret",), permissions=("write",)),
-    "guest": Client(("ping",)),
-}
+DESK = Client("*", deny=("secret",), permissions=("write",))
+CLIENTS = {"desk": DESK, "guest": Client(("ping",))}
+OBJECT = {"type": "object"}
 NUMBER = {"type": "integer", "maximum": 10}
 
 
@@ -47,12 +46,8 @@ def make_definition(
     name: str, summary: str, schema: Any = None, **more: Any
 ) -> dict[str, Any]:
     """Return the definition of a tool whose handler returns its arguments."""
-    mcp = {
-        "name": name,
-        "description": summary,
-        "inputSchema": schema or {"type": "object"},
-        **more.pop("mcp", {}),
-    }
+    mcp = {"name": name, "description": summary, "inputSchema": schema or OBJECT}
+    mcp |= more.pop("mcp", {})
     values = {"handler": f"{HANDLERS}:echo", **more}
     return definition(name, mcp=mcp, summary=summary, **values)
 
@@ -69,48 +64,42 @@ DEFINITIONS = (
     ),
     make_definition("archive_page", "Archives a page of the wiki.", permission="write"),
     make_definition("secret", "Deletes every page of the wiki."),
-    make_definition(
-        "find_user", "Finds a user.", mcp={"outputSchema": {"type": "object"}}
-    ),
+    make_definition("find_user", "Finds a user.", mcp={"outputSchema": OBJECT}),
 )
 
 
 def make_server(folder: Path, *providers: Any, **more: Any) -> McpServer:
     """Return a server with search for the definitions and external tool providers."""
-    registry = Registry(
-        Package(folder, *DEFINITIONS).load(),
-        handlers=HANDLERS,
-        clients=CLIENTS,
-        providers=providers,
-        **more,
-    )
-    return McpServer(
-        registry,
-        name="wiki",
-        client="desk",
-        instructions="Be kind.",
-        external=bool(providers),
-        search=True,
-    )
+    tools = Package(folder, *DEFINITIONS).load()
+    options = {"clients": CLIENTS, "providers": providers, **more}
+    registry = Registry(tools, handlers=HANDLERS, **options)
+    options = {"instructions": "Be kind.", "external": bool(providers)}
+    return McpServer(registry, name="wiki", client="desk", search=True, **options)
 
 
 def run_client(
     server: McpServer, mode: Any, *calls: Any, client: str = "desk"
 ) -> list[Any]:
     """Return a client's listing with its instructions, and the result or error of each call."""
+    return asyncio.run(call_server(server.build(client), mode, *calls))
 
-    async def run() -> list[Any]:
-        async with SdkClient(server.build(client), mode=mode) as sdk:
-            listed = [tool.name for tool in (await sdk.list_tools()).tools]
-            answers: list[Any] = [(listed, sdk.instructions)]
-            for name, arguments in calls:
-                try:
-                    answers.append(await sdk.call_tool(name, arguments))
-                except MCPError as error:
-                    answers.append(error.error.message)
-            return answers
 
-    return asyncio.run(run())
+async def call_server(server: Any, mode: Any, *calls: Any) -> list[Any]:
+    async with SdkClient(server, mode=mode) as sdk:
+        listed = [tool.name for tool in (await sdk.list_tools()).tools]
+        answers: list[Any] = [(listed, sdk.instructions)]
+        for name, arguments in calls:
+            try:
+                answers.append(await sdk.call_tool(name, arguments))
+            except MCPError as error:
+                answers.append(error.error.message)
+        return answers
+
+
+def search(server: McpServer, query: str, **more: Any) -> Any:
+    """Return the result of `search_tools` for a query."""
+    arguments = {"query": query, **more}
+    return run_client(server, "auto", ("search_tools", arguments))[1]
 
 
 def read_names(found: Any) -> list[str]:
@@ -119,10 +108,7 @@ def read_names(found: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_mcp_client_with_hidden_tools_lists_search_tools_and_gets_search_instructions(
-    tmp_path: Path, mode: Any
-) -> None:
-    """A client without hidden tools gets no search tools."""
+def test_clients_with_hidden_tools_list_search_tools(tmp_path: Path, mode: Any) -> None:
     server = make_server(tmp_path)
     [(listed, instructions)] = run_client(server, mode)
     assert listed == ["ping", "search_tools", "call_found_tool"]
@@ -130,14 +116,11 @@ def test_mcp_client_with_hidden_tools_lists_search_tools_and_gets_search_instruc
         "Beyond its list this server has 3 more tools: search_tools finds them by what they"
         " do, and call_found_tool calls them.\n\nBe kind."
     )
-
     assert run_client(server, mode, client="guest") == [(["ping"], "Be kind.")]
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_search_tools_returns_exact_tool_definitions_as_json_text(
-    tmp_path: Path, mode: Any
-) -> None:
+def test_search_tools_returns_exact_definitions(tmp_path: Path, mode: Any) -> None:
     calls = [("search_tools", {"query": "delete a page"})]
     _, found = run_client(make_server(tmp_path), mode, *calls)
     assert found.structured_content is None and not found.is_error
@@ -161,19 +144,17 @@ def test_search_tools_returns_exact_tool_definitions_as_json_text(
         ("ping", None, []),
     ],
 )
-def test_search_tools_returns_the_best_matches_up_to_the_limit_or_none(
+def test_search_tools_returns_the_best_matches_up_to_the_limit(
     tmp_path: Path, query: str, limit: int | None, expected: list[str]
 ) -> None:
-    arguments = {"query": query} | ({} if limit is None else {"limit": limit})
-    _, found = run_client(make_server(tmp_path), "auto", ("search_tools", arguments))
+    options = {} if limit is None else {"limit": limit}
+    found = search(make_server(tmp_path), query, **options)
     assert read_names(found) == expected
     assert len(found.content) == (1 if expected else 2)
 
 
 @pytest.mark.parametrize("query", ["form_99", " get ", "hello"])
-async def test_search_tools_ranks_the_tool_with_the_exact_name_first(
-    tmp_path: Path, query: str
-) -> None:
+def test_search_tools_ranks_an_exact_name_first(tmp_path: Path, query: str) -> None:
     """Numbers and common words have no weight for the router."""
     forms = [make_definition(f"form_{n}", "Shows a form.") for n in range(90)]
     last = make_definition("form_99", "Shows it.", renamed_from=["get", "hello"])
@@ -181,10 +162,8 @@ async def test_search_tools_ranks_the_tool_with_the_exact_name_first(
     tools = Package(tmp_path, *forms, last, secret).load()
     registry = Registry(tools, handlers=HANDLERS, clients=CLIENTS)
     server = McpServer(registry, name="forms", client="desk", search=True)
-    async with SdkClient(server.build("desk")) as sdk:
-        found = await sdk.call_tool("search_tools", {"query": query})
-        denied = await sdk.call_tool("search_tools", {"query": "secret"})
-    assert read_names(found)[0] == "form_99" and read_names(denied) == []
+    assert read_names(search(server, query))[0] == "form_99"
+    assert read_names(search(server, "secret")) == []
 
 
 @pytest.mark.parametrize(
@@ -199,7 +178,7 @@ async def test_search_tools_ranks_the_tool_with_the_exact_name_first(
         ({"query": "x", "more": 1}, "`more`"),
     ],
 )
-def test_search_tools_with_invalid_arguments_returns_an_error_result(
+def test_search_tools_with_invalid_arguments_returns_an_error(
     tmp_path: Path, arguments: dict[str, Any], problem: str
 ) -> None:
     _, refused = run_client(make_server(tmp_path), "auto", ("search_tools", arguments))
@@ -224,10 +203,9 @@ def test_search_tools_with_invalid_arguments_returns_an_error_result(
         ("", {}),
     ],
 )
-def test_call_found_tool_has_the_same_result_as_the_direct_call(
+def test_call_found_tool_has_the_result_of_the_direct_call(
     tmp_path: Path, mode: Any, name: str, arguments: dict[str, Any]
 ) -> None:
-    """`call_found_tool` calls a tool that the server does not list."""
     found = {"name": name, "arguments": arguments}
     _, direct, indirect = run_client(
         make_server(tmp_path), mode, (name, arguments), ("call_found_tool", found)
@@ -238,9 +216,7 @@ def test_call_found_tool_has_the_same_result_as_the_direct_call(
 
 
 @pytest.mark.parametrize("name", SEARCH_TOOLS)
-def test_search_tools_cannot_be_called_by_call_found_tool(
-    tmp_path: Path, name: str
-) -> None:
+def test_call_found_tool_calls_no_search_tool(tmp_path: Path, name: str) -> None:
     found = {"name": name, "arguments": {"query": "make_definition", "name": "ping"}}
     _, refused = run_client(make_server(tmp_path), "auto", ("call_found_tool", found))
     assert refused == f"Unknown tool: {name}"
@@ -258,13 +234,12 @@ def test_search_tools_cannot_be_called_by_call_found_tool(
         {"arguments": {}},
     ],
 )
-def test_call_found_tool_without_a_valid_name_and_arguments_is_refused(
+def test_call_found_tool_rejects_invalid_arguments(
     tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
     assert unwrap_search_call("call_found_tool", arguments)[2] is False
-    _, refused = run_client(
-        make_server(tmp_path), "auto", ("call_found_tool", arguments)
-    )
+    call = ("call_found_tool", arguments)
+    _, refused = run_client(make_server(tmp_path), "auto", call)
     assert refused.is_error
     assert "the arguments of `call_found_tool` are not valid" in refused.content[0].text
 
@@ -273,17 +248,12 @@ def test_unwrap_search_call_returns_name_and_empty_arguments_by_default() -> Non
     """Other calls are returned unchanged."""
     assert unwrap_search_call("call_found_tool", {"name": "ping"}) == ("ping", {}, True)
     assert unwrap_search_call("ping", {"name": "x"}) == ("ping", {"name": "x"}, False)
-    assert unwrap_search_call("call_found_tool", None) == (
-        "call_found_tool",
-        None,
-        False,
-    )
+    name = "call_found_tool"
+    assert unwrap_search_call(name, None) == (name, None, False)
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_search_tool_definitions_are_valid_in_every_protocol_version(
-    revision: str,
-) -> None:
+def test_search_tool_definitions_are_valid_in_every_version(revision: str) -> None:
     for search_tool in SEARCH_TOOLS.values():
         assert check_tool_definition(search_tool.definition, revision) == []
 
@@ -309,23 +279,18 @@ def test_call_found_tool_call_log_line_names_the_called_tool(
     ]
 
 
-def test_search_tools_returns_only_tools_that_the_caller_may_call(
-    tmp_path: Path,
-) -> None:
+def test_search_tools_finds_only_tools_that_the_caller_may_call(tmp_path: Path) -> None:
     server = make_server(tmp_path)
     with calling_as(Caller(permissions=frozenset())):
         assert server.count_unlisted_tools("desk") == 2
     assert server.count_unlisted_tools("desk") == 3
-    _, found = run_client(server, "auto", ("search_tools", {"query": "wiki page user"}))
-    assert sorted(read_names(found)) == ["archive_page", "delete_page", "find_user"]
+    found = read_names(search(server, "wiki page user"))
+    assert sorted(found) == ["archive_page", "delete_page", "find_user"]
 
 
-def test_external_server_tools_are_found_by_search_tools_and_called_by_call_found_tool(
-    tmp_path: Path,
-) -> None:
-    provider = RecordingProvider(
-        make_tool("weather_report"), make_tool("clock", always=True)
-    )
+def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
+    tools = (make_tool("weather_report"), make_tool("clock", always=True))
+    provider = RecordingProvider(*tools)
     (listed, instructions), found, called = run_client(
         make_server(tmp_path, provider),
         "auto",
@@ -343,23 +308,20 @@ def test_external_server_tools_are_found_by_search_tools_and_called_by_call_foun
 
 
 @pytest.mark.parametrize(
-    ("hidden", "has_external_servers", "phrase"),
+    ("hidden", "is_external", "phrase"),
     [
-        (0, False, None),
         (1, False, "1 more tool"),
         (2, False, "2 more tools"),
         (0, True, "tools of external servers"),
         (1, True, "1 more tool and tools of external servers"),
     ],
 )
-def test_mcp_server_search_instructions_state_how_many_tools_are_unlisted(
-    hidden: int, has_external_servers: bool, phrase: str | None
+def test_search_instructions_state_how_many_tools_are_unlisted(
+    hidden: int, is_external: bool, phrase: str
 ) -> None:
-    text = add_search_instructions(None, hidden, has_others=has_external_servers)
-    if phrase is None:
-        assert text is None
-    else:
-        assert str(text).startswith(f"Beyond its list this server has {phrase}: ")
+    text = add_search_instructions(None, hidden, has_others=is_external)
+    assert str(text).startswith(f"Beyond its list this server has {phrase}: ")
+    assert add_search_instructions(None, 0, has_others=False) is None
 
 
 @pytest.mark.parametrize(
@@ -378,13 +340,12 @@ def test_search_tools_uses_the_toolsets_router_model(
     with run_scripted_model() as model:
         model.body = encode_completion(json.dumps({"tools": answer}))
         server = make_server(tmp_path, router=model.make_router())
-        query = {"query": "delete the page for good", "limit": 2}
-        _, found = run_client(server, "auto", ("search_tools", query))
+        found = search(server, "delete the page for good", limit=2)
     assert read_names(found) == expected.split()
     assert len(model.requests) == 1
 
 
-async def test_search_tools_without_the_runtime_router_modules_returns_an_error(
+async def test_search_tools_without_the_router_modules_returns_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "toolcast_runtime.router.router", None)
@@ -401,62 +362,37 @@ async def test_search_tools_without_the_runtime_router_modules_returns_an_error(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_client_side_confirmation_does_not_apply_to_call_found_tool_calls(
-    tmp_path: Path, mode: Any
-) -> None:
+def test_call_found_tool_needs_own_confirmation(tmp_path: Path, mode: Any) -> None:
     """The client shows another tool name, so the server asks the user or refuses."""
-    drop = make_definition(
-        "drop_wiki", "Drops the wiki.", confirm={"message": "Drop it?"}
-    )
+    confirm = {"message": "Drop it?"}
+    drop = make_definition("drop_wiki", "Drops the wiki.", confirm=confirm)
     tools = Package(tmp_path, drop).load()
     server = McpServer(Registry(tools, handlers=HANDLERS), name="wiki", search=True)
-
-    async def run() -> list[Any]:
-        trusted = build_server(server, client_confirms=True)
-        async with SdkClient(trusted, mode=mode) as sdk:
-            direct = await sdk.call_tool("drop_wiki", {})
-            found = await sdk.call_tool("call_found_tool", {"name": "drop_wiki"})
-            return [direct, found]
-
-    direct, found = asyncio.run(run())
+    trusted = build_server(server, client_confirms=True)
+    calls = [("drop_wiki", {}), ("call_found_tool", {"name": "drop_wiki"})]
+    _, direct, found = asyncio.run(call_server(trusted, mode, *calls))
     assert direct.content[0].text == '{"arguments": {}}'
     assert found.is_error and "`drop_wiki` has to ask the user" in found.content[0].text
 
 
-def test_search_tools_on_a_shared_mcp_server_finds_tools_from_all_toolsets(
-    tmp_path: Path,
-) -> None:
-    servers = tuple(
-        McpServer(
-            Registry(Package(tmp_path, tool_definition).load(), handlers=HANDLERS),
-            name=f"n{n}",
-        )
-        for n, tool_definition in enumerate((DEFINITIONS[1], DEFINITIONS[4]))
-    )
-    both = McpServer.combine("both", servers, name="both", search=True)
-
-    async def run() -> list[Any]:
-        async with SdkClient(both.build()) as sdk:
-            listed = [tool.name for tool in (await sdk.list_tools()).tools]
-            query = {"query": "the page of a user"}
-            found = await sdk.call_tool("search_tools", query)
-            called = await sdk.call_tool("call_found_tool", {"name": "find_user"})
-            return [listed, sorted(read_names(found)), called.structured_content]
-
-    assert asyncio.run(run()) == [
-        [*SEARCH_TOOLS],
-        ["delete_page", "find_user"],
-        {"arguments": {}},
+def test_search_on_a_shared_server_finds_tools_of_all_toolsets(tmp_path: Path) -> None:
+    packages = [Package(tmp_path, DEFINITIONS[index]) for index in (1, 4)]
+    registries = [Registry(p.load(), handlers=HANDLERS) for p in packages]
+    servers = [McpServer(r, name=f"n{n}") for n, r in enumerate(registries)]
+    both = McpServer.combine("both", tuple(servers), name="both", search=True)
+    calls = [
+        ("search_tools", {"query": "the page of a user"}),
+        ("call_found_tool", {"name": "find_user"}),
     ]
+    (listed, _), found, called = asyncio.run(call_server(both.build(), "auto", *calls))
+    assert listed == [*SEARCH_TOOLS]
+    assert sorted(read_names(found)) == ["delete_page", "find_user"]
+    assert called.structured_content == {"arguments": {}}
 
 
-def test_langchain_tools_have_defer_loading_only_with_tool_search(
-    tmp_path: Path,
-) -> None:
+def test_langchain_tools_are_deferred_only_with_tool_search(tmp_path: Path) -> None:
     tools = LangChainTools(make_server(tmp_path).registry)
-    deferred = {
-        wrapper.name: wrapper.extras for wrapper in tools.all("desk", tool_search=True)
-    }
+    deferred = {t.name: t.extras for t in tools.all("desk", tool_search=True)}
     assert deferred.pop("ping") is None
     assert [*deferred.values()] == [{"defer_loading": True}] * 3
     assert all(wrapper.extras is None for wrapper in tools.all("desk"))

@@ -64,38 +64,29 @@ def count_words(text: str) -> int:
 def test_client_kind_determines_how_definitions_are_loaded(
     kind: str | None, cost: Cost, make_project: MakeProject
 ) -> None:
-    tools = {
-        "always": f"{PING}always: true\n",
-        "marked": f"{PING}{MARKED}section: talk\n",
-        "plain": PING,
-    }
+    tools = {"always": f"{PING}always: true\n", "plain": PING}
+    tools["marked"] = f"{PING}{MARKED}section: talk\n"
     line = f"client_kind: {kind}\n" if kind else ""
     toolset = load_toolset(make_project(tools, toolset=TOOLSET + line))
     assert compute_client_costs(toolset, None, count=count_words).total == cost
 
 
 def test_client_costs_include_only_its_own_tools(make_project: MakeProject) -> None:
-    toolset = load_toolset(
-        make_project(
-            {"ping": PING, "pong": PING},
-            toolset="""\
-            targets: {mcp: {client: agent}}
-            client_kind: vscode
-            clients:
-              agent: {allow: "*"}
-              other: {allow: [pong], kind: anthropic-tool-search}
-            """,
-        )
-    )
+    text = """\
+    targets: {mcp: {client: agent}}
+    client_kind: vscode
+    clients:
+      agent: {allow: "*"}
+      other: {allow: [pong], kind: anthropic-tool-search}
+    """
+    toolset = load_toolset(make_project({"ping": PING, "pong": PING}, toolset=text))
     costs = [
         compute_client_costs(toolset, client, count=count_words)
         for client in toolset.clients
     ]
     assert [cost.total for cost in costs] == [Cost(upfront=2), Cost(on_demand=1)]
-    assert [[t.tool.name for t in cost.tools] for cost in costs] == [
-        ["ping", "pong"],
-        ["pong"],
-    ]
+    names = [[tool.tool.name for tool in cost.tools] for cost in costs]
+    assert names == [["ping", "pong"], ["pong"]]
 
 
 @pytest.mark.parametrize("name", TOOLSETS)
@@ -104,30 +95,24 @@ def test_counted_prompt_blocks_equal_the_generated_files(name: str) -> None:
     assert workspace is not None
     [toolset] = [item for item in workspace.toolsets if item.name == name]
     folder = ROOT / "generated" / name / "prompts"
-    written = {
-        file.stem: file.read_text("utf-8").partition("\n")[2]
-        for file in folder.glob("*.md")
-    }
+    texts = {file.stem: file.read_text("utf-8") for file in folder.glob("*.md")}
+    written = {name: text.partition("\n")[2] for name, text in texts.items()}
     assert build_prompt_docs(workspace, toolset).texts(None).blocks == written
 
 
 def test_spec_language_accepts_exactly_the_client_kinds() -> None:
     properties = get_schema("toolset")["properties"]
     client_kind = properties["clients"]["additionalProperties"]["properties"]["kind"]
-    assert (
-        client_kind["enum"] == properties["client_kind"]["enum"] == list(CLIENT_KINDS)
-    )
+    enums = client_kind["enum"], properties["client_kind"]["enum"]
+    assert enums == ([*CLIENT_KINDS], [*CLIENT_KINDS])
 
 
 def test_docs_table_lists_every_client_kind() -> None:
     page = (ROOT / "docs" / "tokens.md").read_text(encoding="utf-8")
     table = page.partition("| `kind` |")[2].partition("\n\n")[0]
-    kind_cells = [
-        line.split("|")[1] for line in table.splitlines() if line.startswith("| `")
-    ]
-    assert {
-        name for cell in kind_cells for name in re.findall("`([a-z-]+)`", cell)
-    } == set(CLIENT_KINDS)
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    cells = " ".join(row.split("|")[1] for row in rows)
+    assert {*re.findall("`([a-z-]+)`", cells)} == {*CLIENT_KINDS}
 
 
 def test_description_limits_depend_on_client_kind(make_project: MakeProject) -> None:
@@ -190,11 +175,8 @@ def test_real_description_count_above_each_limit() -> None:
         for file in CORPUS.glob("*.json")
         for tool in json.loads(file.read_text("utf-8"))["tools"]
     ]
-    limits = {
-        limit.maximum
-        for kind in CLIENT_KINDS.values()
-        for limit in kind.limits
-        if limit.kind is LimitKind.DESCRIPTION
-    }
+    all_limits = [limit for kind in CLIENT_KINDS.values() for limit in kind.limits]
+    found = [limit for limit in all_limits if limit.kind is LimitKind.DESCRIPTION]
+    limits = {limit.maximum for limit in found}
     counts = {limit: sum(length > limit for length in lengths) for limit in limits}
     assert counts == {1_024: 37, 2_048: 12}

@@ -25,9 +25,8 @@ from toolcast.analysis.token_costs import (
 
 HERE = Path(__file__).parent
 CORPUS = HERE.parent / "corpus" / "mcp"
-RECORDED: dict[str, list[int]] = json.loads(
-    (HERE / "recorded_counts.json").read_text(encoding="utf-8")
-)
+RECORDED_FILE = HERE / "recorded_counts.json"
+RECORDED: dict[str, list[int]] = json.loads(RECORDED_FILE.read_text("utf-8"))
 
 
 def list_counted_texts() -> list[tuple[str, int]]:
@@ -36,11 +35,8 @@ def list_counted_texts() -> list[tuple[str, int]]:
     for name, counts in RECORDED.items():
         tools = json.loads((CORPUS / name).read_text(encoding="utf-8"))["tools"]
         for tool, count in zip(tools, counts, strict=True):
-            function = {
-                "name": tool["name"],
-                "description": tool.get("description") or "",
-                "parameters": tool["inputSchema"],
-            }
+            function = {"name": tool["name"], "parameters": tool["inputSchema"]}
+            function["description"] = tool.get("description") or ""
             text = json.dumps(function, ensure_ascii=False, separators=(",", ":"))
             texts.append((text, count))
     return texts
@@ -89,26 +85,22 @@ def test_tokens_are_counted_with_a_vocabulary_file(
     monkeypatch.setitem(token_costs.ENCODINGS, "o200k_base", encoding)
     (vocabulary_folder / encoding.file).write_bytes(data)
     count = load_token_counter("o200k_base")
-    assert [count(t) for t in ("", "note", "notes", "no no", "<|endoftext|>")] == [
-        0,
-        1,
-        2,
-        3,
-        12,
-    ]
+    texts = ("", "note", "notes", "no no", "<|endoftext|>")
+    assert [count(text) for text in texts] == [0, 1, 2, 3, 12]
 
 
-def test_file_with_another_digest_is_rejected(vocabulary_folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"YQ== 0\n", "is not the vocabulary of cl100k_base"), (None, "No such file")],
+)
+def test_invalid_or_missing_vocabulary_is_an_error_without_download(
+    content: bytes | None, message: str, vocabulary_folder: Path
+) -> None:
     pytest.importorskip("tiktoken")
-    (vocabulary_folder / ENCODINGS["cl100k_base"].file).write_bytes(b"YQ== 0\n")
-    with pytest.raises(VocabularyError, match="is not the vocabulary of cl100k_base"):
+    if content is not None:
+        (vocabulary_folder / ENCODINGS["cl100k_base"].file).write_bytes(content)
+    with pytest.raises(VocabularyError, match=message):
         load_token_counter("cl100k_base")
-
-
-def test_missing_vocabulary_is_error_without_download(vocabulary_folder: Path) -> None:
-    pytest.importorskip("tiktoken")
-    with pytest.raises(VocabularyError, match="No such file"):
-        load_token_counter("o200k_base")
 
 
 @pytest.mark.usefixtures("time_limit")

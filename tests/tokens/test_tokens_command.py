@@ -33,6 +33,11 @@ Tokens are estimated, for nine of ten tools to within 9 % (see --encoding).
 """
 
 
+@pytest.fixture
+def project(make_project: MakeProject) -> Any:
+    return make_project(TOOLS, toolset=TOOLSET)
+
+
 @pytest.mark.parametrize(
     ("options", "table"),
     [
@@ -81,14 +86,17 @@ Tokens are estimated, for nine of ten tools to within 9 % (see --encoding).
         ),
     ],
 )
-def test_tables_are_printed_in_80_columns(
-    options: str, table: str, make_project: MakeProject
-) -> None:
-    project = make_project(TOOLS, toolset=TOOLSET)
+def test_tables_have_80_columns(options: str, table: str, project: Any) -> None:
     done = toolcast(project.root, "tokens", *options.split())
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == table
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def build_costs(*counts: int) -> dict[str, int]:
+    """Return the token counts of a row in the JSON output."""
+    columns = ("upfront", "names", "on_demand", "prompt")
+    return dict(zip(columns, counts, strict=True))
 
 
 def test_budgets_are_printed_next_to_costs(make_project: MakeProject) -> None:
@@ -104,10 +112,7 @@ def test_budgets_are_printed_next_to_costs(make_project: MakeProject) -> None:
     assert json.loads(done)["tables"][0]["rows"][0] == {
         "client": "agent",
         "kind": "claude-code",
-        "upfront": 3,
-        "names": 10,
-        "on_demand": 34,
-        "prompt": 46,
+        **build_costs(3, 10, 34, 46),
         "budget": 1500,
     }
     by_block = toolcast(project.root, "tokens", "--by", "block").stdout.splitlines()
@@ -126,36 +131,21 @@ def test_long_name_is_on_a_line_above_its_numbers(make_project: MakeProject) -> 
 def test_json_output_has_rows_totals_and_servers(make_project: MakeProject) -> None:
     server = "mcp_servers: {far: {command: far}}\n"
     project = make_project(TOOLS, toolset=TOOLSET + server)
-    done = toolcast(
-        project.root, "tokens", "--client", "other", "--by", "tool", "--format", "json"
-    )
-    assert json.loads(done.stdout) == {
-        "counted_by": "estimate",
-        "by": "tool",
-        "tables": [
-            {
-                "toolset": "toy",
-                "client": "other",
-                "kind": None,
-                "rows": [
-                    {
-                        "name": name,
-                        "upfront": upfront,
-                        "names": 0,
-                        "on_demand": 0,
-                        "prompt": prompt,
-                    }
-                    for name, upfront, prompt in (
-                        ("ping", 16, 6),
-                        ("(server instructions)", 3, 0),
-                        ("(headings and preamble)", 0, 15),
-                    )
-                ],
-                "total": {"upfront": 19, "names": 0, "on_demand": 0, "prompt": 21},
-            }
+    options = ("--client", "other", "--by", "tool", "--format", "json")
+    done = toolcast(project.root, "tokens", *options)
+    table = {
+        "toolset": "toy",
+        "client": "other",
+        "kind": None,
+        "rows": [
+            {"name": "ping", **build_costs(16, 0, 0, 6)},
+            {"name": "(server instructions)", **build_costs(3, 0, 0, 0)},
+            {"name": "(headings and preamble)", **build_costs(0, 0, 0, 15)},
         ],
-        "servers_skipped": ["far"],
+        "total": build_costs(19, 0, 0, 21),
     }
+    value = {"counted_by": "estimate", "by": "tool", "tables": [table]}
+    assert json.loads(done.stdout) == {**value, "servers_skipped": ["far"]}
 
 
 @pytest.mark.parametrize(
@@ -171,20 +161,16 @@ def test_json_output_has_rows_totals_and_servers(make_project: MakeProject) -> N
         ),
     ],
 )
-def test_unknown_option_value_is_reported_with_help(
-    options: str, error: str, make_project: MakeProject
-) -> None:
-    project = make_project(TOOLS, toolset=TOOLSET)
+def test_unknown_value_is_reported(options: str, error: str, project: Any) -> None:
     done = toolcast(project.root, "tokens", *options.split())
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {error}")
 
 
 def test_missing_vocabulary_folder_setting_is_an_error(
-    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+    project: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("tiktoken")
     monkeypatch.delenv("TIKTOKEN_CACHE_DIR", raising=False)
-    project = make_project(TOOLS, toolset=TOOLSET)
     done = toolcast(project.root, "tokens", "--encoding", "o200k_base")
     assert done.returncode == 2
     assert done.stderr.startswith(

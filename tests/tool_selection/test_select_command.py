@@ -25,14 +25,17 @@ targets: {registry: {}}
 """
 
 
+Make = Callable[..., Any]
+
+
 @pytest.fixture
-def project(make_project: Callable[..., Any]) -> Any:
+def project(make_project: Make) -> Any:
     """Return a project with two clients and an external server."""
     return make_project(TOOLS, toolset=CLIENTS)
 
 
 @pytest.fixture
-def make_wiki_project(make_project: Callable[..., Any]) -> Callable[..., Any]:
+def make_wiki(make_project: Make) -> Make:
     """Return a function that creates a project with three tools and extra spec fields."""
 
     def make(toolset: str = "", **cases: str) -> Any:
@@ -84,50 +87,42 @@ def test_message_as_json_has_scores_terms_and_token_estimates(project: Any) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("the lamp",), "add `--client` with one of internal, external"),
+        ("lamp", "add `--client` with one of internal, external"),
+        ("x --client nobody", "there is no client `nobody`\n  help: use one of"),
+        ("--toolset tin", "there is no toolset `tin`\n  help: use `toy`"),
         (
-            ("the lamp", "--client", "nobody"),
-            "there is no client `nobody`\n  help: use one of",
+            "x --client internal --with-model",
+            "no `router`, which --with-model requires",
         ),
-        (("--toolset", "tin"), "there is no toolset `tin`\n  help: use `toy`"),
+        ("--with-model", "has no `router`, which --with-model requires"),
+        ("--export promptfoo", "--export requires --output"),
+        ("--output x.json", "--output requires --export"),
+        ("--endpoint http://127.0.0.1:9", "--endpoint requires --model"),
+        ("--model small", "--model requires --endpoint or --export"),
         (
-            ("x", "--client", "internal", "--with-model"),
-            "has no `router`, which --with-model requires",
-        ),
-        (("--with-model",), "has no `router`, which --with-model requires"),
-        (("--export", "promptfoo"), "--export requires --output"),
-        (("--output", "x.json"), "--output requires --export"),
-        (("--endpoint", "http://127.0.0.1:9"), "--endpoint requires --model"),
-        (("--model", "small"), "--model requires --endpoint or --export"),
-        (
-            ("--endpoint", "u", "--model", "m", "--with-model"),
+            "--endpoint u --model m --with-model",
             "--with-model and --endpoint cannot be combined",
         ),
-        (("--endpoint", "", "--model", "m"), "must begin with http:// or https://"),
-        (("--endpoint", "x:1", "--model", "m"), "must begin with http:// or https://"),
-        (("--key-variable", "KEY"), "--key-variable requires --endpoint or --export"),
+        ("--endpoint= --model m", "must begin with http:// or https://"),
+        ("--endpoint x:1 --model m", "must begin with http:// or https://"),
+        ("--key-variable KEY", "--key-variable requires --endpoint or --export"),
         (
-            ("--endpoint", "http://h", "--model", "m", "--key-variable", "sk-hunter2"),
+            "--endpoint http://h --model m --key-variable sk-hunter2",
             "--key-variable is not the name of a variable",
         ),
-        (("--history", "before"), "--history requires MESSAGE"),
-        (("the lamp", "--top", "2"), "--top has no effect with MESSAGE"),
-        (("--with-model", "--margin", "0"), "--margin has no effect with a model"),
+        ("--history before", "--history requires MESSAGE"),
+        ("lamp --top 2", "--top has no effect with MESSAGE"),
+        ("--with-model --margin 0", "--margin has no effect with a model"),
         (
-            ("x", "--export", "agent-skills", "--output", "f", "--format", "json"),
+            "x --export agent-skills --output f --format json",
             "MESSAGE, --format have no effect with --export",
         ),
-        (
-            ("--export", "agent-skills", "--output", "f"),
-            "there are no selection cases to export",
-        ),
+        ("--export agent-skills --output f", "there are no selection cases to export"),
     ],
 )
-def test_invalid_option_combination_is_an_error(
-    arguments: tuple[str, ...], message: str, project: Any
-) -> None:
+def test_invalid_options_are_errors(arguments: str, message: str, project: Any) -> None:
     """Secrets that were passed by mistake are not printed."""
-    result = project.toolcast("select", *arguments)
+    result = project.toolcast("select", *arguments.split())
     assert result.returncode == 2 and result.stdout == ""
     assert result.stderr.startswith("error: ") and message in result.stderr
     assert "hunter2" not in result.stderr
@@ -135,7 +130,6 @@ def test_invalid_option_combination_is_an_error(
 
 @pytest.mark.parametrize("option", ["--margin", "--coverage"])
 def test_gate_option_rejects_nan(option: str, project: Any) -> None:
-    """`--margin` and `--coverage` must be numbers."""
     result = project.toolcast("select", option, "nan")
     assert result.returncode == 2 and "nan is not a number" in result.stderr
 
@@ -150,16 +144,14 @@ def test_selection_imports_no_handler_and_starts_no_server(project: Any) -> None
 def test_project_without_cases_prints_an_example(project: Any) -> None:
     result = project.toolcast("select")
     assert result.returncode == 0
-    assert (
-        result.stdout.startswith("no selection cases\n") and "cases:" in result.stdout
-    )
+    assert result.stdout.startswith("no selection cases\n")
+    assert "cases:" in result.stdout
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
-def test_passing_cases_are_counted(make_wiki_project: Callable[..., Any]) -> None:
-    result = make_wiki_project(
-        delete_page="cases: [{message: Delete the page., near: [Archive the page.]}]\n"
-    ).toolcast("select")
+def test_passing_cases_are_counted(make_wiki: Make) -> None:
+    case = "{message: Delete the page., near: [Archive the page.]}"
+    result = make_wiki(delete_page=f"cases: [{case}]\n").toolcast("select")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == (
         "1 of 3 tools have a case; without a case: archive_page, find_user\n"
@@ -167,12 +159,10 @@ def test_passing_cases_are_counted(make_wiki_project: Callable[..., Any]) -> Non
     )
 
 
-def test_failed_case_shows_the_first_tool_and_term_weights(
-    make_wiki_project: Callable[..., Any],
-) -> None:
-    result = make_wiki_project(
-        archive_page="cases: [{message: Remove that archived page from the wiki for good.}]\n"
-    ).toolcast("select")
+def test_failed_case_shows_the_first_tool_and_term_weights(make_wiki: Make) -> None:
+    message = "Remove that archived page from the wiki for good."
+    project = make_wiki(archive_page=f"cases: [{{message: {message}}}]\n")
+    result = project.toolcast("select")
     assert result.returncode == 1
     assert result.stdout == """\
 specs/toy/archive_page.yaml:5:
@@ -197,36 +187,29 @@ toy: 0 of 1 message pass
     [
         ("{message: ring the bell}", "no word matches `archive_page` or another"),
         ("{message: find the user}", "no word matches `archive_page`; `find_user`"),
-        (
-            "{message: archive a page, near: [archive it]}",
-            "`archive_page` must not be chosen",
-        ),
+        ("{message: a page, near: [archive it]}", "`archive_page` must not be chosen"),
         (
             "{message: archive a page, never: [delete_page], top: 2}",
             "`delete_page` must not be chosen",
         ),
     ],
 )
-def test_failed_case_states_the_problem(
-    case: str, problem: str, make_wiki_project: Callable[..., Any]
-) -> None:
+def test_failed_case_has_a_problem(case: str, problem: str, make_wiki: Make) -> None:
     """Problems: no matching term, another tool first, or a forbidden tool selected."""
-    result = make_wiki_project(archive_page=f"cases: [{case}]\n").toolcast("select")
+    result = make_wiki(archive_page=f"cases: [{case}]\n").toolcast("select")
     assert result.returncode == 1 and problem in result.stdout
 
 
-def test_case_without_a_tool_fails_if_a_tool_is_selected(
-    make_wiki_project: Callable[..., Any],
-) -> None:
+def test_case_without_a_tool_fails_if_a_tool_is_selected(make_wiki: Make) -> None:
     cases = "cases: [{message: thank you, tool: null}, {message: the page, tool: null}]"
-    result = make_wiki_project(cases).toolcast("select")
+    result = make_wiki(cases).toolcast("select")
     assert result.returncode == 1
     assert "the case expects no tool, but `archive_page` is chosen" in result.stdout
     assert "toy: 1 of 2 messages pass" in result.stdout
 
 
-def test_options_override_toolset_gates(make_wiki_project: Callable[..., Any]) -> None:
-    project = make_wiki_project(
+def test_options_override_toolset_gates(make_wiki: Make) -> None:
+    project = make_wiki(
         "selection: {top: 2, coverage: 0.3}\n",
         archive_page="cases: [{message: Remove that page for good.}]\n",
     )
@@ -235,67 +218,51 @@ def test_options_override_toolset_gates(make_wiki_project: Callable[..., Any]) -
     assert one_tool.returncode == 1 and "has rank 2" in one_tool.stdout
     three_tools = project.toolcast("select", "--margin", "0.9", "--top", "3")
     assert three_tools.returncode == 0, "no tool ranks below the third"
-    higher_coverage = project.toolcast("select", "--coverage", "0.5")
-    assert (
-        higher_coverage.returncode == 1
-        and "have a case, but 50% must" in higher_coverage.stdout
-    )
+    covered = project.toolcast("select", "--coverage", "0.5")
+    assert covered.returncode == 1 and "have a case, but 50% must" in covered.stdout
 
 
-def test_message_that_equals_a_case_prints_the_expected_tool(
-    make_wiki_project: Callable[..., Any],
-) -> None:
-    project = make_wiki_project(archive_page="cases: [{message: archive a page}]\n")
+def test_message_that_equals_a_case_prints_the_expected_tool(make_wiki: Make) -> None:
+    project = make_wiki(archive_page="cases: [{message: archive a page}]\n")
     result = project.toolcast("select", "archive a page")
     assert (result.returncode, result.stderr) == (0, "")
     assert "\nthe case at " in result.stdout
     assert result.stdout.endswith("expects `archive_page`\n")
 
 
-def test_margin_is_the_score_difference_to_the_next_tool(
-    make_wiki_project: Callable[..., Any],
-) -> None:
-    project = make_wiki_project(archive_page="cases: [{message: archive a page}]\n")
+def test_margin_is_the_score_difference_to_the_next_tool(make_wiki: Make) -> None:
+    project = make_wiki(archive_page="cases: [{message: archive a page}]\n")
     value = json.loads(project.toolcast("select", "--format", "json").stdout)
     [message] = value["toolsets"][0]["messages"]
     assert value["passes"] and message["passes"] and message["rank"] == 1
     arguments = ("select", "archive a page", "--format", "json")
     scores = json.loads(project.toolcast(*arguments).stdout)["scores"]
     assert message["margin"] == pytest.approx(1 - scores["delete_page"], abs=1e-3)
-    higher_margin = project.toolcast(
-        "select", "--margin", str(message["margin"] + 0.01)
-    )
+    margin = str(message["margin"] + 0.01)
+    higher_margin = project.toolcast("select", "--margin", margin)
     assert higher_margin.returncode == 1
     assert "ahead of `delete_page`" in higher_margin.stdout
 
 
-def test_cases_run_for_each_client_with_the_tools_that_it_may_list(
-    make_project: Callable[..., Any],
-) -> None:
+def test_cases_run_for_each_client_with_its_own_tools(make_project: Make) -> None:
+    gate = TOOL.format("Opens the gate behind the door.") + "clients: [guard]\n"
+    case = TOOL.format("Opens the glass case.") + "clients: [nobody]\n"
     tools = {
         "open_door": TOOL.format("Opens the door."),
-        "open_gate": TOOL.format("Opens the gate behind the door.")
-        + "clients: [guard]\ncases: [{message: open}]\n",
-        "open_case": TOOL.format("Opens the glass case.") + "clients: [nobody]\n",
+        "open_gate": f"{gate}cases: [{{message: open}}]\n",
+        "open_case": f"{case}cases: [{{message: the case}}]\n",
     }
     clients = 'clients: {guard: {allow: "*"}, guest: {allow: "*"}, nobody: {}}\n'
     project = make_project(tools, toolset=clients + "targets: {registry: {}}\n")
-    project.write(
-        "specs/toy/open_case.yaml",
-        "name: open_case\n" + tools["open_case"] + "cases: [{message: the case}]\n",
-    )
     result = project.toolcast("select")
     assert result.returncode == 1
     assert "    for guard\n" in result.stdout
-    assert (
-        "open_case.yaml:6: not run: no client is offered `open_case`" in result.stdout
-    )
+    line = "open_case.yaml:6: not run: no client is offered `open_case`"
+    assert line in result.stdout
     assert project.toolcast("select", "--client", "guest").returncode == 0
 
 
-def test_equal_scores_fail_a_case_unless_top_includes_both(
-    make_project: Callable[..., Any],
-) -> None:
+def test_equal_scores_fail_a_case_unless_top_includes_both(make_project: Make) -> None:
     bell = TOOL.format("Rings a bell.")
     tools = {"ring_a": bell + "cases: [{message: the bell}]\n", "ring_b": bell}
     project = make_project(tools, toolset="targets: {registry: {}}\n")
@@ -305,17 +272,14 @@ def test_equal_scores_fail_a_case_unless_top_includes_both(
     assert project.toolcast("select", "--top", "2").returncode == 0
 
 
-def test_case_for_an_external_tool_is_skipped_and_for_an_unknown_tool_fails(
-    make_wiki_project: Callable[..., Any],
-) -> None:
+def test_case_is_skipped_only_for_an_external_tool(make_wiki: Make) -> None:
     server = "mcp_servers: {far: {command: far, prefix: far_}}\n"
     cases = "cases:\n  - {message: fetch it, tool: far_fetch}\n"
-    result = make_wiki_project(server + cases).toolcast("select")
+    result = make_wiki(server + cases).toolcast("select")
     assert result.returncode == 0
     assert "not run: `far_fetch` is a tool of an external server\n" in result.stdout
-    unknown_tool = make_wiki_project(
-        server + cases + "  - {message: print it, tool: print_page}\n"
-    )
+    cases += "  - {message: print it, tool: print_page}\n"
+    unknown_tool = make_wiki(server + cases)
     for arguments in ((), ("--format", "json")):
         result = unknown_tool.toolcast("select", *arguments)
         assert result.returncode == 1
@@ -325,9 +289,7 @@ def test_case_for_an_external_tool_is_skipped_and_for_an_unknown_tool_fails(
 MANY_WORDS = "open the door of an old house in a quiet street"
 
 
-def test_output_for_sixty_long_tool_names_fits_80_columns(
-    make_project: Callable[..., Any],
-) -> None:
+def test_output_for_sixty_long_tool_names_fits_80_columns(make_project: Make) -> None:
     names = [f"open_{'a' * 90}{number}" for number in range(60)]
     tools = {name: TOOL.format(f"{MANY_WORDS.capitalize()}.") for name in names}
     project = make_project(tools, toolset="targets: {registry: {}}\n")
@@ -343,12 +305,10 @@ def test_output_for_sixty_long_tool_names_fits_80_columns(
     assert " and 30 more\n" in result.stdout
 
 
-def test_messages_are_escaped_and_wrapped_in_the_output(
-    make_wiki_project: Callable[..., Any],
-) -> None:
+def test_messages_are_escaped_and_wrapped_in_the_output(make_wiki: Make) -> None:
     """A message cannot become a workflow command of GitHub."""
     malicious_message = r"::error file=x::\n::warning::\u00a0 page %0A <b>"
-    result = make_wiki_project(
+    result = make_wiki(
         archive_page=f"cases: [{{message: a page {'x' * 300}}}]\n",
         delete_page=f'cases: [{{message: "{malicious_message}"}}]\n',
     ).toolcast("select")
@@ -362,11 +322,7 @@ def test_messages_are_escaped_and_wrapped_in_the_output(
 def test_repository_cases_pass_and_cover_every_tool() -> None:
     result = toolcast(own_project(), "select", "--coverage", "1", "--format", "json")
     value = json.loads(result.stdout)
-    assert result.returncode == 0, [
-        (message["message"], message["problems"])
-        for toolset in value["toolsets"]
-        for message in toolset["messages"]
-        if message["problems"]
-    ]
-    count = sum(len(toolset["messages"]) for toolset in value["toolsets"])
-    assert count >= (70 if MISSING else 100)
+    messages = [m for toolset in value["toolsets"] for m in toolset["messages"]]
+    failed = [(m["message"], m["problems"]) for m in messages if m["problems"]]
+    assert result.returncode == 0, failed
+    assert len(messages) >= (70 if MISSING else 100)

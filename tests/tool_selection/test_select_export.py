@@ -24,45 +24,38 @@ cases:
 """
 
 
+Make = Callable[..., Any]
+
+
 @pytest.fixture
-def export_cases(make_project: Callable[..., Any]) -> Callable[..., Any]:
+def export(make_project: Make) -> Make:
     """Return a function that exports cases and returns the JSON."""
 
-    def export(
+    def export_cases(
         *arguments: str, summary: str = "Stores a note.", cases: str = CASES
     ) -> Any:
-        tools = {
-            "note": TOOL.format(summary) + cases,
-            "lamp": TOOL.format("Makes light."),
-        }
+        note = TOOL.format(summary) + cases
+        tools = {"note": note, "lamp": TOOL.format("Makes light.")}
         project = make_project(tools, toolset=TOOLSET)
-        result = project.toolcast(
-            "select", "--export", *arguments, "--output", "out.json"
-        )
+        options = ("--export", *arguments, "--output", "out.json")
+        result = project.toolcast("select", *options)
         assert result.returncode == 0, result.stderr
         assert result.stdout == "wrote out.json\n"
         return json.loads((project.root / "out.json").read_text("utf-8"))
 
-    return export
+    return export_cases
 
 
-def test_promptfoo_export_has_the_tools_and_one_test_per_message(
-    export_cases: Callable[..., Any],
-) -> None:
-    value = export_cases("promptfoo", "--model", "small")
+def test_promptfoo_export_has_the_tools_and_one_test_per_message(export: Make) -> None:
+    value = export("promptfoo", "--model", "small")
     prompt = '[{"role": "user", "content": {{message | dump}}}]'
     assert value["prompts"] == [prompt]
     [provider] = value["providers"]
     assert provider["id"] == "openai:chat:small"
     [lamp, note] = provider["config"]["tools"]
-    assert note == {
-        "type": "function",
-        "function": {
-            "name": "note",
-            "description": "Stores a note.",
-            "parameters": {"type": "object"},
-        },
-    }
+    schema = {"type": "object"}
+    function = {"name": "note", "description": "Stores a note.", "parameters": schema}
+    assert note == {"type": "function", "function": function}
     assert lamp["function"]["name"] == "lamp"
 
     def expect_call(*names: str) -> dict[str, Any]:
@@ -79,7 +72,7 @@ def test_promptfoo_export_has_the_tools_and_one_test_per_message(
     ]
 
 
-def test_export_counts_unknown_tool_cases(make_project: Callable[..., Any]) -> None:
+def test_export_counts_unknown_tool_cases(make_project: Make) -> None:
     toolset = TOOLSET + "  - {message: it is gone, tool: gone}\n"
     project = make_project({"lamp": TOOL.format("Makes light.")}, toolset=toolset)
     arguments = ("--export", "promptfoo", "--model", "small", "--output", "out.json")
@@ -88,22 +81,20 @@ def test_export_counts_unknown_tool_cases(make_project: Callable[..., Any]) -> N
 
 
 def test_promptfoo_export_has_the_endpoint_and_key_variable(
-    export_cases: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    export: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only the variable's name is written, not the key."""
     monkeypatch.setenv("MODEL_KEY", "sk-hunter2")
     arguments = ("--endpoint", "http://127.0.0.1:9/v1", "--key-variable", "MODEL_KEY")
-    value = export_cases("promptfoo", "--model", "small", *arguments)
+    value = export("promptfoo", "--model", "small", *arguments)
     config = value["providers"][0]["config"]
     assert config["apiBaseUrl"] == "http://127.0.0.1:9/v1"
     assert config["apiKeyEnvar"] == "MODEL_KEY"
     assert "hunter2" not in json.dumps(value)
 
 
-def test_promptfoo_export_escapes_templates_and_file_references(
-    export_cases: Callable[..., Any],
-) -> None:
-    value = export_cases(
+def test_promptfoo_export_escapes_templates_and_file_references(export: Make) -> None:
+    value = export(
         "promptfoo",
         "--model",
         "small",
@@ -119,28 +110,25 @@ def test_promptfoo_export_escapes_templates_and_file_references(
     assert note["function"]["description"].startswith(" file://secret")
 
 
-def test_agent_skills_export_has_queries(export_cases: Callable[..., Any]) -> None:
+def test_agent_skills_export_has_queries(export: Make) -> None:
     """Messages are queries; `should_trigger` states whether they have a tool."""
-    assert export_cases("agent-skills") == [
+    assert export("agent-skills") == [
         {"query": "note that", "should_trigger": True},
         {"query": "tell me a joke", "should_trigger": False},
         {"query": "the light", "should_trigger": True},
     ]
 
 
-def test_promptfoo_export_requires_a_model(make_project: Callable[..., Any]) -> None:
-    project = make_project(
-        {"note": TOOL.format("x") + CASES, "lamp": TOOL.format("y")}, toolset=TOOLSET
-    )
+def test_promptfoo_export_requires_a_model(make_project: Make) -> None:
+    tools = {"note": TOOL.format("x") + CASES, "lamp": TOOL.format("y")}
+    project = make_project(tools, toolset=TOOLSET)
     result = project.toolcast("select", "--export", "promptfoo", "--output", "x.json")
     assert result.returncode == 2
     assert "--export promptfoo requires --model" in result.stderr
     assert not (project.root / "x.json").exists()
 
 
-def test_export_does_not_write_through_a_symbolic_link(
-    make_project: Callable[..., Any], outside: Path
-) -> None:
+def test_export_writes_through_no_symlink(make_project: Make, outside: Path) -> None:
     """A path in a missing folder is an error."""
     tools = {"note": TOOL.format("x") + CASES, "lamp": TOOL.format("y")}
     project = make_project(tools, toolset=TOOLSET)

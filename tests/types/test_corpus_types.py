@@ -1,6 +1,6 @@
 """Generated types of the corpus's tools accept the valid values of their schemas.
 
-`tests/corpus/test_generated_code_is_clean.py` checks the same modules with mypy. Every
+`tests/corpus/test_mcp_lists_exact.py` checks the same modules with mypy. Every
 eighth tool is tested; all are with `TOOLCAST_VALUES=2`, the number of values for each
 schema. `TOOLCAST_CORPUS=FOLDER` adds lists.
 """

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS
@@ -115,9 +116,13 @@ class _FieldWalk:
         self, node: Any, old: Any, new: Any, position: _WalkPosition
     ) -> Iterator[Change]:
         """Yield the changes of the fields that are nested directly in a value."""
+        existing_keys = {*chain(*map(as_mapping, (old, new, *position.written)))}
         declared_keys = {*node.get("properties", {}), *node.get("keys", {})}
         events = node.get("change", {})
         for name, part in list_subfields(node):
+            # Most fields are in neither version, so they are skipped first.
+            if name != "*" and name not in existing_keys:
+                continue
             if "by" in events and not has_change_annotation(part):
                 continue
             # The name `*` is yielded last and represents all undeclared keys.

@@ -15,6 +15,7 @@ from toolcast_runtime.core.validation.compiled import build_validator
 
 FOLDER = Path(__file__).parent / "public"
 OBJECT = {"type": "object"}
+NOT_READ_ONLY = {"tool.annotations.readOnlyHint/to-false": "risky risky"}
 Tool = dict[str, Any]
 
 
@@ -23,10 +24,16 @@ def write_lists(folder: Path, *lists: Any) -> None:
         (folder / name).write_text(json.dumps(tools), "utf-8")
 
 
-def compare(folder: Path, old: Any, new: Any) -> list[dict[str, Any]]:
+def print_diff(folder: Path, old: Any, new: Any, *, format_: str = "text") -> str:
+    """Return the output of `toolcast diff` for two tool lists."""
     write_lists(folder, old, new)
-    done = toolcast(folder, "diff", "old.json", "new.json", "--format", "json")
-    changes: list[dict[str, Any]] = json.loads(done.stdout)["changes"]
+    return toolcast(folder, "diff", "old.json", "new.json", "--format", format_).stdout
+
+
+def compare(folder: Path, old: Any, new: Any) -> list[dict[str, Any]]:
+    """Return the changes that `toolcast diff` reports between two tool lists."""
+    report = json.loads(print_diff(folder, old, new, format_="json"))
+    changes: list[dict[str, Any]] = report["changes"]
     return changes
 
 
@@ -34,16 +41,19 @@ def build_tool(schema: Mapping[str, Any], **members: Any) -> Tool:
     return {"name": "t", "description": "Does it.", "inputSchema": schema, **members}
 
 
+def build_property(schema: Any, *, with_definition: bool = False) -> list[Tool]:
+    """Return a list of one tool with the parameter `a`, and optionally a definition X."""
+    definition = {**OBJECT, "properties": {"x": {"type": "string"}}}
+    definitions = {"$defs": {"X": definition}} if with_definition else {}
+    return [build_tool({**OBJECT, **definitions, "properties": {"a": schema}})]
+
+
 def compare_schemas(folder: Path, old: Any, new: Any) -> dict[str, str]:
     """Return the grade for callers of each kind of change of a nested property."""
-    definitions = {"X": {**OBJECT, "properties": {"x": {"type": "string"}}}}
-    tools = [
-        [build_tool({**OBJECT, "$defs": definitions, "properties": {"a": schema}})]
-        for schema in (old, new)
-    ]
-    changes = compare(folder, *tools)
+    tools = [build_property(schema, with_definition=True) for schema in (old, new)]
     return {
-        change["rule"].partition("/")[2]: change["grades"]["call"] for change in changes
+        change["rule"].partition("/")[2]: change["grades"]["call"]
+        for change in compare(folder, *tools)
     }
 
 
@@ -60,13 +70,7 @@ def compare_schemas(folder: Path, old: Any, new: Any) -> dict[str, str]:
         ("h", {"parameter/property-added": "safe risky"}),
         ("i", {"parameter/required-property-added": "breaking safe"}),
         ("j", {"parameter/additional-properties-closed": "breaking safe"}),
-        (
-            "snake",
-            {
-                "result/type-changed": "breaking safe",
-                "tool.annotations.readOnlyHint/to-false": "risky risky",
-            },
-        ),
+        ("snake", {"result/type-changed": "breaking safe", **NOT_READ_ONLY}),
         ("unevaluated", {"parameter/unevaluated-properties-set": "risky safe"}),
         (
             "dependent",
@@ -82,22 +86,16 @@ def compare_schemas(folder: Path, old: Any, new: Any) -> dict[str, str]:
                 "parameter/multiple-of-removed": "safe safe",
             },
         ),
-        (
-            "hint",
-            {
-                "tool.annotations.readOnlyHint/to-false": "risky risky",
-                "listing.tool/changed": "safe risky",
-            },
-        ),
+        ("hint", {**NOT_READ_ONLY, "listing.tool/changed": "safe risky"}),
     ],
 )
-def test_toolcast_diff_has_the_expected_grades_for_public_report_tool_lists(
+def test_toolcast_diff_grades_the_lists_of_public_reports_as_expected(
     name: str, expected: dict[str, str], tmp_path: Path
 ) -> None:
-    lists = [
-        json.loads((FOLDER / f"{name}{n}.json").read_text("utf-8")) for n in (1, 2)
-    ]
-    changes = compare(tmp_path, *lists)
+    files = (FOLDER / f"{name}{number}.json" for number in (1, 2))
+    changes = compare(
+        tmp_path, *(json.loads(file.read_text("utf-8")) for file in files)
+    )
     assert {
         change["rule"]: f"{change['grades']['call']} {change['grades']['prompt']}"
         for change in changes
@@ -108,7 +106,6 @@ def test_toolcast_diff_has_the_expected_grades_for_public_report_tool_lists(
     ("old", "new", "rules"),
     [
         ({"idempotentHint": True}, {}, ["listing.tool/changed"]),
-        ({"idempotentHint": True}, {"idempotentHint": False}, ["listing.tool/changed"]),
         ({"destructiveHint": False}, {}, ["listing.tool/changed"]),
         ({"idempotentHint": False}, {}, []),
         ({"destructiveHint": True}, {}, []),
@@ -116,7 +113,7 @@ def test_toolcast_diff_has_the_expected_grades_for_public_report_tool_lists(
         ({"idempotentHint": True}, {"idempotentHint": True}, []),
     ],
 )
-def test_toolcast_diff_compares_other_hints_when_a_tool_is_no_longer_read_only(
+def test_toolcast_diff_compares_other_hints_of_a_tool_no_longer_read_only(
     old: Tool, new: Tool, rules: list[str], tmp_path: Path
 ) -> None:
     changes = compare(
@@ -135,7 +132,6 @@ LONG = "A long text that describes the parameter and its effect on the result, a
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ({"description": f"{LONG} 50."}, {"description": f"{LONG} 99."}),
         ({"description": f"50 {LONG * 3}"}, {"description": f"99 {LONG * 3}"}),
         ({"title": f"{LONG} 50 {LONG}"}, {"title": f"{LONG} 99 {LONG}"}),
         ({"default": f"{LONG} `50`"}, {"default": f"{LONG} `99`"}),
@@ -144,29 +140,21 @@ LONG = "A long text that describes the parameter and its effect on the result, a
         ({"pattern": "a" * 150 + "50"}, {"pattern": "a" * 150 + "99"}),
     ],
 )
-def test_toolcast_diff_message_on_long_schema_values_shows_the_difference(
-    old: Tool, new: Tool, tmp_path: Path
-) -> None:
-    tools = [[build_tool({**OBJECT, "properties": {"a": s}})] for s in (old, new)]
-    for change in compare(tmp_path, *tools):
+def test_changed_part_of_a_value_is_shown(old: Tool, new: Tool, tmp_path: Path) -> None:
+    for change in compare(tmp_path, build_property(old), build_property(new)):
         assert "50" in change["message"], change
         assert "99" in change["message"], change
         assert len(change["message"]) < 700
 
 
-@pytest.mark.parametrize("member", ["title", "annotations"])
-def test_toolcast_diff_message_on_long_titles_and_annotations_shows_the_difference(
-    member: str, tmp_path: Path
-) -> None:
-    values = [f"{LONG} {number}" for number in (50, 99)]
-    members = [
-        {member: value if member == "title" else {"title": value}} for value in values
-    ]
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_diff_shows_what_differs_in_titles(is_nested: bool, tmp_path: Path) -> None:
+    titles = ({"title": f"{LONG} {number}"} for number in (50, 99))
+    members = ({"annotations": title} if is_nested else title for title in titles)
     changes = compare(tmp_path, *([build_tool(OBJECT, **m)] for m in members))
-    done = toolcast(tmp_path, "diff", "old.json", "new.json").stdout
     assert len(changes) == 1
-    assert "50" in done
-    assert "99" in done
+    done = toolcast(tmp_path, "diff", "old.json", "new.json").stdout
+    assert "50" in done and "99" in done
 
 
 @pytest.mark.parametrize(
@@ -180,7 +168,7 @@ def test_toolcast_diff_message_on_long_titles_and_annotations_shows_the_differen
         ({"additionalProperties": False}, {}, "safe"),
     ],
 )
-def test_toolcast_diff_grades_additional_properties_false_as_risky_or_breaking(
+def test_toolcast_diff_grades_restricted_properties_as_risky_or_breaking(
     old: Tool, new: Tool, grade: str, tmp_path: Path
 ) -> None:
     """It is breaking if the old schema explicitly allowed additional properties."""
@@ -211,37 +199,32 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize(("old", "new", "grade"), PATTERNS)
-def test_toolcast_diff_grades_a_changed_json_schema_pattern_by_inclusion_and_examples(
+def test_toolcast_diff_grades_a_changed_pattern_by_inclusion_and_examples(
     old: str, new: str, grade: str, tmp_path: Path
 ) -> None:
-    tools = [
-        [build_tool({**OBJECT, "properties": {"a": {"type": "string", "pattern": p}}})]
-        for p in (old, new)
-    ]
-    [change] = compare(tmp_path, *tools)
+    schemas = ({"type": "string", "pattern": pattern} for pattern in (old, new))
+    [change] = compare(tmp_path, *map(build_property, schemas))
     assert change["grades"]["call"] == grade
     assert ("witness" in change) == (grade == "breaking")
     assert ("it is not proved" in change["reason"]) == (grade == "risky")
 
 
 @pytest.mark.parametrize(("first", "second", "_"), PATTERNS)
-def test_json_schema_pattern_proved_to_include_another_accepts_its_examples(
-    first: str, second: str, _: str
-) -> None:
-    """A pattern that is proved to include another one accepts its examples."""
+def test_including_pattern_accepts_examples(first: str, second: str, _: str) -> None:
     for accepted, sent in ((first, second), (second, first)):
         if includes_pattern(accepted, sent):
             validator = build_validator({"pattern": accepted})
-            examples = filter(
-                build_validator({"pattern": sent}).is_valid,
-                [*list_examples(sent), *list_examples(accepted)],
-            )
-            assert all(map(validator.is_valid, examples))
+            examples = [*list_examples(sent), *list_examples(accepted)]
+            is_sent = build_validator({"pattern": sent}).is_valid
+            assert all(map(validator.is_valid, filter(is_sent, examples)))
 
 
 REF = {"$ref": "#/$defs/X"}
 ALL_OF = {"allOf": [REF]}
 CLOSED = {"unevaluatedProperties": False}
+TEXT = {"type": "string"}
+LOCKED = {"additionalProperties": False}
+PATTERN = {"patternProperties": {"^a": TEXT}}
 
 
 @pytest.mark.parametrize(
@@ -250,32 +233,19 @@ CLOSED = {"unevaluatedProperties": False}
         (REF, {**REF, **CLOSED}, {"unevaluated-properties-set": "risky"}),
         (ALL_OF, {**ALL_OF, **CLOSED}, {"unevaluated-properties-set": "risky"}),
         (
-            {**ALL_OF, "properties": {"y": {}}},
-            {**ALL_OF, "properties": {"y": {}}, **CLOSED},
-            {"unevaluated-properties-set": "risky"},
-        ),
-        (
             {"allOf": [REF, {"properties": {"y": {}}}]},
             {"allOf": [REF, {"properties": {"y": {}}}], **CLOSED},
             {"unevaluated-properties-set": "risky"},
         ),
         (
-            ALL_OF,
-            {**ALL_OF, "unevaluatedProperties": {"type": "string"}},
+            {**ALL_OF, "properties": {"y": {}}},
+            {**ALL_OF, "properties": {"y": {}}, "unevaluatedProperties": TEXT},
             {"unevaluated-properties-set": "risky"},
         ),
         ({**REF, **CLOSED}, REF, {"unevaluated-properties-removed": "safe"}),
         # `additionalProperties` does not see the properties of `allOf`.
-        (
-            ALL_OF,
-            {**ALL_OF, "additionalProperties": False},
-            {"additional-properties-closed": "breaking"},
-        ),
-        (
-            REF,
-            {**REF, "patternProperties": {"^a": {"type": "string"}}},
-            {"pattern-property-set": "risky"},
-        ),
+        (ALL_OF, {**ALL_OF, **LOCKED}, {"additional-properties-closed": "breaking"}),
+        (REF, {**REF, **PATTERN}, {"pattern-property-set": "risky"}),
         # `unevaluatedProperties` inside of `allOf` does not see the properties next to it.
         (
             {"allOf": [{"properties": {"x": {}}}], "properties": {"y": {}}},
@@ -307,15 +277,11 @@ THEN = {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
         ({"required": ["a"], "dependentRequired": {"a": ["b"]}}, {"required": ["b"]}),
     ],
 )
-def test_toolcast_diff_grades_an_equivalent_json_schema_as_not_breaking(
-    old: Tool, new: Tool, tmp_path: Path
-) -> None:
+def test_equivalence_is_not_breaking(old: Tool, new: Tool, tmp_path: Path) -> None:
     assert "breaking" not in compare_schemas(tmp_path, old, new).values()
 
 
-def test_toolcast_diff_grades_a_stricter_json_schema_condition_as_breaking(
-    tmp_path: Path,
-) -> None:
+def test_toolcast_diff_grades_a_stricter_condition_as_breaking(tmp_path: Path) -> None:
     old = {"dependentRequired": {"b": ["a"]}}
     assert "breaking" in compare_schemas(tmp_path, old, THEN).values()
 
@@ -331,26 +297,21 @@ def test_toolcast_diff_grades_a_stricter_json_schema_condition_as_breaking(
         ({"uniqueItems": False}, {}, "parameters.properties.a.uniqueItems"),
     ],
 )
-def test_toolcast_diff_message_on_an_equivalent_schema_names_its_location(
+def test_toolcast_diff_message_names_the_location_of_an_equivalent_schema(
     old: Tool, new: Tool, location: str, tmp_path: Path
 ) -> None:
-    tools = [
-        [build_tool({**OBJECT, "properties": {"a": s}, "$defs": {"X": OBJECT}})]
-        for s in (old, new)
-    ]
+    tools = [build_property(schema, with_definition=True) for schema in (old, new)]
     messages = [change["message"] for change in compare(tmp_path, *tools)]
     assert any(f"`{location}" in message for message in messages), messages
 
 
 @pytest.mark.parametrize("format_", ["text", "markdown", "github"])
-def test_toolcast_diff_shows_a_newly_invalid_example_for_grouped_equal_changes(
-    format_: str, tmp_path: Path
-) -> None:
-    def build_list(maximum: int) -> list[Tool]:
-        schema = {"properties": {"n": {"type": "integer", "maximum": maximum}}}
-        return [build_tool({**OBJECT, **schema}, name=name) for name in "pqr"]
-
-    write_lists(tmp_path, build_list(50), build_list(20))
-    done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", format_)
-    assert "was valid and is now invalid" in " ".join(done.stdout.split())
-    assert '{"n": 50}' in done.stdout
+def test_grouped_changes_have_an_example(format_: str, tmp_path: Path) -> None:
+    old, new = (
+        {**OBJECT, "properties": {"n": {"type": "integer", "maximum": maximum}}}
+        for maximum in (50, 20)
+    )
+    lists = ([build_tool(schema, name=name) for name in "pqr"] for schema in (old, new))
+    output = print_diff(tmp_path, *lists, format_=format_)
+    assert "was valid and is now invalid" in " ".join(output.split())
+    assert '{"n": 50}' in output

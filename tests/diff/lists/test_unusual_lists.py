@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.diff.lists.test_public_lists import print_diff
 from tests.program import toolcast
 from tests.properties import limit_examples
 
@@ -29,12 +30,9 @@ KEYS = st.sampled_from(
     ]
 )  # fmt: skip
 VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.one_of(
-        st.none(), st.booleans(), st.sampled_from([0, 1, -1, 10**30, 0.5, 1e308]), WORDS
-    ),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=4)
-    ),
+    st.sampled_from([None, True, False, 0, 1, -1, 10**30, 0.5, 1e308]) | WORDS,
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(KEYS, inner, max_size=4),
     max_leaves=12,
 )
 MEMBERS = st.sampled_from(
@@ -49,31 +47,23 @@ TOOLS = st.builds(
     st.dictionaries(MEMBERS, VALUES, max_size=5),
 )
 LISTS = st.lists(TOOLS, min_size=1, max_size=3)
-FORMATS = st.sampled_from(["text", "json", "markdown", "github", "sarif"])
+FORMATS = st.sampled_from(["text", "markdown", "github", "sarif"])
 
 
-def test_toolcast_diff_reports_a_hint_that_is_not_a_boolean_next_to_other_changes(
-    tmp_path: Path,
-) -> None:
-    """A hint that is not a boolean is reported next to other changes."""
-    for file, hint, title in (("old.json", True, "A"), ("new.json", "yes", "B")):
-        annotations = {"readOnlyHint": hint, "title": title}
-        tool = {"name": "a", "inputSchema": {}, "annotations": annotations}
-        (tmp_path / file).write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
-    done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", "json")
-    assert [
-        (row["rule"], row["path"]) for row in json.loads(done.stdout)["changes"]
-    ] == [
+def test_diff_reports_a_hint_that_is_not_a_boolean(tmp_path: Path) -> None:
+    pairs = ((True, "A"), ("yes", "B"))
+    hints = ({"readOnlyHint": hint, "title": title} for hint, title in pairs)
+    lists = ([{"name": "a", "inputSchema": {}, "annotations": hint}] for hint in hints)
+    changes = compare_tools(tmp_path, *lists)["changes"]
+    assert [(change["rule"], change["path"]) for change in changes] == [
         ("tool.annotations/changed", ["annotations", "title"]),
         ("listing.tool/changed", ["annotations", "readOnlyHint"]),
     ]
 
 
 def compare_tools(folder: Path, before: Any, after: Any) -> Any:
-    for file, tools in (("old.json", before), ("new.json", after)):
-        (folder / file).write_text(json.dumps({"tools": tools}), encoding="utf-8")
-    done = toolcast(folder, "diff", "old.json", "new.json", "--format", "json")
-    return json.loads(done.stdout)
+    report = print_diff(folder, {"tools": before}, {"tools": after}, format_="json")
+    return json.loads(report)
 
 
 @pytest.mark.parametrize(
@@ -90,14 +80,11 @@ def compare_tools(folder: Path, before: Any, after: Any) -> Any:
         ),
     ],
 )
-def test_toolcast_diff_grades_explicit_defaults_and_other_number_forms_as_safe(
+def test_diff_grades_explicit_defaults_and_other_number_forms_as_safe(
     tmp_path: Path, before: Any, after: Any
 ) -> None:
-    """Another form of a number and an explicit default hint have safe grades."""
-    versions = [
-        [{"name": "a", "inputSchema": {}, **members}] for members in (before, after)
-    ]
-    [change] = compare_tools(tmp_path, *versions)["changes"]
+    lists = ([{"name": "a", "inputSchema": {}, **tool}] for tool in (before, after))
+    [change] = compare_tools(tmp_path, *lists)["changes"]
     assert change["rule"] == "listing.tool/restated"
     assert set(change["grades"].values()) == {"safe"}
 
@@ -115,13 +102,11 @@ GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object
         ([GOOD, GOOD], "name/similar"),
     ],
 )
-def test_toolcast_diff_reports_the_violated_rule_for_an_invalid_new_tool(
+def test_diff_lists_the_violated_rule_of_an_invalid_new_tool_in_introduced(
     tmp_path: Path, tools: Any, rule: str
 ) -> None:
-    """The rule's finding is listed in `introduced`."""
-    assert rule in {
-        item["rule"] for item in compare_tools(tmp_path, [GOOD], tools)["introduced"]
-    }
+    introduced = compare_tools(tmp_path, [GOOD], tools)["introduced"]
+    assert rule in [item["rule"] for item in introduced]
 
 
 def normalize_tools(tools: list[dict[str, Any]]) -> list[str]:
@@ -129,20 +114,16 @@ def normalize_tools(tools: list[dict[str, Any]]) -> list[str]:
     return sorted(json.dumps(tool, sort_keys=True) for tool in tools)
 
 
-@limit_examples(100)
+@limit_examples(60)
 @given(LISTS, LISTS, FORMATS)
-def test_toolcast_diff_compares_any_two_tool_lists_and_reports_every_difference(
+def test_diff_compares_any_two_tool_lists_and_reports_every_difference(
     old: list[dict[str, Any]], new: list[dict[str, Any]], format_: str
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for file, tools in (("old.json", old), ("new.json", new)):
-            (folder / file).write_text(json.dumps({"tools": tools}), encoding="utf-8")
-        arguments = ("diff", "old.json", "new.json", "--format", format_)
-        done = toolcast(folder, *arguments)
-        assert done.returncode in (0, 1), done.stderr
-        report = toolcast(folder, *arguments[:3], "--format", "json")
-        changes = json.loads(report.stdout)["changes"]
+        changes = compare_tools(folder, old, new)["changes"]
         assert changes or normalize_tools(old) == normalize_tools(new)
+        done = toolcast(folder, "diff", "old.json", "new.json", "--format", format_)
+        assert done.returncode in (0, 1), done.stderr
         same = toolcast(folder, "diff", "old.json", "old.json")
         assert same.stdout == "no change against old.json\n"

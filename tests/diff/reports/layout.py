@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from functools import cache
 from pathlib import Path
@@ -9,19 +10,16 @@ from typing import Any
 
 import jsonschema
 
+from toolcast.diff.comparison import Comparison, compare, load_change_rules
+from toolcast.diff.review.verdict import DEFAULT_LIMITS, Verdict, judge
+from toolcast.model.model import Workspace
 from toolcast.spec_language.spec_language import get_schema
 
-__all__ = ["CASES", "FORMATS", "HERE", "validate_json", "validate_sarif"]
-
 HERE = Path(__file__).parent
+TODAY = datetime.date(2026, 11, 22)
 CASES = sorted(folder.parent for folder in HERE.glob("cases/*/after"))
-FORMATS = {
-    "text": "text.txt",
-    "json": "diff.json",
-    "markdown": "comment.md",
-    "github": "github.txt",
-    "sarif": "diff.sarif",
-}
+FORMATS = {"text": "text.txt", "json": "diff.json", "markdown": "comment.md"}
+FORMATS |= {"github": "github.txt", "sarif": "diff.sarif"}
 """The values of `--format`, with the file of the expected output."""
 
 
@@ -47,3 +45,18 @@ def validate_json(text: str, kind: str) -> dict[str, Any]:
     value: dict[str, Any] = json.loads(text)
     jsonschema.Draft202012Validator(get_schema(kind)).validate(value)
     return value
+
+
+def judge_changes(
+    before: Workspace, after: Workspace, comparison: Comparison | None = None
+) -> Verdict:
+    """Return the verdict on the changes between two versions, with the default limits."""
+    return judge(
+        comparison or compare(before, after, TODAY),
+        (before, after),
+        "the old release",
+        limits=DEFAULT_LIMITS,
+        acceptances=(),
+        known=load_change_rules(()),
+        today=TODAY,
+    )

@@ -17,10 +17,11 @@ TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
 MakeProject = Callable[..., Any]
 
 
-def problems(entries: str) -> list[str]:
+def problems(*entries: str) -> list[str]:
     """Return the problems of a file: line, column, message and help."""
+    lines = ["version: 1", "accept:", *(f"  - {entry}" for entry in entries), ""]
     with pytest.raises(AcceptanceFileError) as raised:
-        parse_acceptances(f"version: 1\naccept:\n{entries}".encode())
+        parse_acceptances("\n".join(lines).encode())
     return [
         f"{finding.location.line}:{finding.location.column} {finding.message}: {finding.help}"
         for finding in raised.value.findings
@@ -31,42 +32,33 @@ def problems(entries: str) -> list[str]:
     ("entry", "problem"),
     [
         (
-            "  - {reason: Why.}\n",
+            "{reason: Why.}",
             "3:5 the acceptance has neither a `fingerprint` nor a `rule`",
         ),
+        ("{rule: tool/removed, reason: Why.}", "3:12 `tool/removed` is accepted for"),
         (
-            "  - {rule: tool/removed, reason: Why.}\n",
-            "3:12 `tool/removed` is accepted for",
-        ),
-        (
-            '  - {fingerprint: "0123456789ab", tool: x, reason: Why.}\n',
+            '{fingerprint: "0123456789ab", tool: x, reason: Why.}',
             "3:41 `tool` cannot be combined with `fingerprint`",
         ),
+        ("{fingerprint: abc, reason: W}", "3:19 `accept[0].fingerprint` does not have"),
+        ("{fingerprint: 123456789012, reason: Why.}", "3:19 `accept[0].finger"),
+        ('{rule: a/b, tool: x, reason: " "}', "3:34 `accept[0].reason`"),
+        ("{rule: a/b, tool: x}", "3:5 the key `reason` is missing"),
+        ("{rule: a/b, tool: x, reson: Why.}", "did you mean `reason`?"),
         (
-            "  - {fingerprint: abc, reason: Why.}\n",
-            "3:19 `accept[0].fingerprint` does not have",
-        ),
-        ("  - {fingerprint: 123456789012, reason: Why.}\n", "3:19 `accept[0].finger"),
-        ('  - {rule: a/b, tool: x, reason: " "}\n', "3:34 `accept[0].reason`"),
-        ("  - {rule: a/b, tool: x}\n", "3:5 the key `reason` is missing"),
-        ("  - {rule: a/b, tool: x, reson: Why.}\n", "did you mean `reason`?"),
-        (
-            '  - {rule: a/b, tool: x, reason: W, until: "2030-02-30"}\n',
+            '{rule: a/b, tool: x, reason: W, until: "2030-02-30"}',
             "3:44 `2030-02-30` is not a date",
         ),
-        ("  - {rule: a/b, tool: x, reason: W, until: 2030-02-20}\n", "quote"),
-        ("  - &a {rule: a/b, tool: x, reason: W}\n", "anchor"),
+        ("{rule: a/b, tool: x, reason: W, until: 2030-02-20}", "quote"),
+        ("&a {rule: a/b, tool: x, reason: W}", "anchor"),
     ],
 )
-def test_accept_yaml_entry_that_is_invalid_is_reported_with_its_position(
-    entry: str, problem: str
-) -> None:
-    """The file toolcast.accept.yaml lists accepted changes, which do not fail `toolcast diff`."""
+def test_invalid_entry_is_reported_with_its_position(entry: str, problem: str) -> None:
     assert [line for line in problems(entry) if problem in line], problems(entry)
 
 
 def test_accept_yaml_parser_reports_all_invalid_entries() -> None:
-    assert len(problems("  - {reason: a}\n  - {reason: b}\n")) == 2
+    assert len(problems("{reason: a}", "{reason: b}")) == 2
 
 
 @pytest.fixture
@@ -97,7 +89,7 @@ def diff(project: Any, *options: str) -> Any:
         ('{rule: tool/removed, tool: a, reason: W, until: "2999-01-01"}', ["b"]),
     ],
 )
-def test_accept_yaml_entry_accepts_only_matching_toolcast_diff_changes(
+def test_acceptance_applies_only_to_matching_changes(
     project: Any, entry: str, failing: list[str]
 ) -> None:
     project.write("toolcast.accept.yaml", f"version: 1\naccept:\n  - {entry}\n")
@@ -108,17 +100,13 @@ def test_accept_yaml_entry_accepts_only_matching_toolcast_diff_changes(
 
 
 def test_accept_yaml_entry_expires_on_its_until_date() -> None:
-    text = (
-        'version: 1\naccept: [{rule: a/b, tool: x, reason: W, until: "2030-05-02"}]\n'
-    )
-    [entry] = parse_acceptances(text.encode())
+    text = '{rule: a/b, tool: x, reason: W, until: "2030-05-02"}'
+    [entry] = parse_acceptances(f"version: 1\naccept: [{text}]\n".encode())
     assert not entry.is_expired(datetime.date(2030, 5, 1))
     assert entry.is_expired(datetime.date(2030, 5, 2))
 
 
-def test_toolcast_diff_with_an_invalid_accept_yaml_exits_with_2_without_output(
-    project: Any,
-) -> None:
+def test_diff_with_an_invalid_accept_yaml_exits_with_2(project: Any) -> None:
     project.write("toolcast.accept.yaml", "version: 1\nacept: []\n")
     done = diff(project)
     assert done.returncode == 2
@@ -130,15 +118,10 @@ def test_toolcast_diff_with_an_invalid_accept_yaml_exits_with_2_without_output(
 
 def get_fingerprint(project: Any, tool: str) -> str:
     changes = yaml.safe_load(diff(project, "--format", "json").stdout)["changes"]
-    fingerprint: str = next(
-        change["fingerprint"] for change in changes if change["tool"] == tool
-    )
-    return fingerprint
+    return next(str(c["fingerprint"]) for c in changes if c["tool"] == tool)
 
 
-def test_toolcast_diff_accept_option_appends_an_entry_to_accept_yaml(
-    project: Any,
-) -> None:
+def test_accept_option_appends_an_entry_to_accept_yaml(project: Any) -> None:
     first, second = get_fingerprint(project, "a"), get_fingerprint(project, "b")
     done = diff(project, "--accept", first, "--reason", 'No: "it" # went')
     assert done.returncode == 1
@@ -172,16 +155,12 @@ def test_toolcast_diff_accept_option_appends_an_entry_to_accept_yaml(
         b"version: 1\naccept:\n  - {rule: a/b, tool: x, reason: W}\n# The end.",
     ],
 )
-def test_toolcast_diff_accept_option_preserves_the_accept_yaml_text(
-    project: Any, existing: bytes
-) -> None:
+def test_accept_option_preserves_the_text(project: Any, existing: bytes) -> None:
     fingerprint = get_fingerprint(project, "a")
     file = project.root / "toolcast.accept.yaml"
     file.write_bytes(existing)
-    assert (
-        "1 change accepted"
-        in diff(project, "--accept", fingerprint, "--reason", "Y").stderr
-    )
+    done = diff(project, "--accept", fingerprint, "--reason", "Y")
+    assert "1 change accepted" in done.stderr
     after = file.read_bytes()
     assert after.startswith(existing.rstrip(b"\r\n []"))
     assert after.count(b"\r") in (0, after.count(b"\n"))
@@ -190,9 +169,7 @@ def test_toolcast_diff_accept_option_preserves_the_accept_yaml_text(
     assert len(entries) == (2 if b"W" in existing else 1)
 
 
-def test_toolcast_diff_change_with_an_expired_acceptance_can_be_accepted_again(
-    project: Any,
-) -> None:
+def test_change_with_an_expired_acceptance_can_be_accepted_again(project: Any) -> None:
     fingerprint = get_fingerprint(project, "a")
     entry = f'{{fingerprint: "{fingerprint}", reason: W, until: "2020-01-01"}}'
     project.write("toolcast.accept.yaml", f"version: 1\naccept:\n  - {entry}\n")
@@ -217,7 +194,7 @@ def test_toolcast_diff_change_with_an_expired_acceptance_can_be_accepted_again(
         (None, ["--reason", " "], "--accept requires a reason"),
     ],
 )
-def test_toolcast_diff_rejected_accept_option_leaves_accept_yaml_unchanged(
+def test_rejected_accept_option_leaves_accept_yaml_unchanged(
     project: Any, existing: str | None, options: list[str], message: str
 ) -> None:
     fingerprint = get_fingerprint(project, "a")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -22,9 +21,8 @@ from tests.program import toolcast
 from toolcast import __version__
 
 FAILING_CASES = {"shop", "hostile", "gone", "definitions"}
-each_case = pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.name) for case in CASES]
-)
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+SHOP, SAME, HOSTILE = (HERE / "cases" / name for name in ("shop", "same", "hostile"))
 
 
 def run_diff(case: Path, *options: str) -> tuple[int, str]:
@@ -40,22 +38,17 @@ def without_github_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @each_case
-@pytest.mark.parametrize("format_", FORMATS)
-def test_toolcast_diff_output_in_each_format_equals_the_cases_expected_file(
-    case: Path, format_: str
-) -> None:
-    code, text = run_diff(case, "--format", format_)
-    assert_equals_file(case / "expected" / FORMATS[format_], text)
-    assert code == (1 if case.name in FAILING_CASES else 0)
-
-
-@each_case
-def test_toolcast_diff_bump_output_equals_the_cases_expected_changelog(
-    case: Path,
-) -> None:
-    code, text = run_diff(case, "--bump")
-    assert_equals_file(case / "expected" / "changelog.md", text)
-    assert code == 0
+@pytest.mark.parametrize("option", [*FORMATS, "bump"])
+def test_toolcast_diff_output_equals_the_expected_file(case: Path, option: str) -> None:
+    """The output is a report in a format, or the changelog of `--bump`."""
+    if option == "bump":
+        code, text = run_diff(case, "--bump")
+        expected_code = 0
+    else:
+        code, text = run_diff(case, "--format", option)
+        expected_code = 1 if case.name in FAILING_CASES else 0
+    assert_equals_file(case / "expected" / FORMATS.get(option, "changelog.md"), text)
+    assert code == expected_code
 
 
 def assert_equals_file(file: Path, text: str) -> None:
@@ -67,23 +60,21 @@ def assert_equals_file(file: Path, text: str) -> None:
 
 
 @each_case
-def test_diff_json_and_sarif_match_schemas_and_agree_on_failing_changes(
-    case: Path,
-) -> None:
+def test_expected_json_and_sarif_match_schemas_and_agree(case: Path) -> None:
+    """Locations exist, and the text report wraps lines at 80 characters."""
     expected = case / "expected"
     value = validate_json((expected / "diff.json").read_text("utf-8"), "diff")
     run = validate_sarif((expected / "diff.sarif").read_text("utf-8"))
     failing = [change for change in value["changes"] if change["fails"]]
     assert len(failing) == value["summary"]["failing"]
     errors = [change for change in run["results"] if change["level"] == "error"]
-    assert {change["partialFingerprints"]["toolcast/v1"] for change in errors} == {
-        change["fingerprint"] for change in failing
-    }
-
-
-@each_case
-def test_toolcast_diff_text_output_wraps_lines_at_80_characters(case: Path) -> None:
-    text = (case / "expected" / "text.txt").read_text("utf-8")
+    fingerprints = {change["partialFingerprints"]["toolcast/v1"] for change in errors}
+    assert fingerprints == {change["fingerprint"] for change in failing}
+    for change in value["changes"]:
+        location = change["location"]
+        lines = (case / "after" / location["file"]).read_text("utf-8").split("\n")
+        assert location["line"] <= len(lines)
+    text = (expected / "text.txt").read_text("utf-8")
     changes = text.partition("\ntoolcast.accept.yaml:")[0]
     long = [line for line in changes.split("\n") if len(line) > 80]
     assert [line for line in long if " " in line.strip()] == []
@@ -92,61 +83,26 @@ def test_toolcast_diff_text_output_wraps_lines_at_80_characters(case: Path) -> N
 def test_toolcast_diff_docs_example_is_in_its_expected_output() -> None:
     page = (HERE.parents[2] / "docs" / "diff.md").read_text("utf-8")
     example = page.partition("```text\n")[2].partition("```")[0]
-    text = (HERE / "cases" / "shop" / "expected" / "text.txt").read_text("utf-8")
+    text = (SHOP / "expected" / "text.txt").read_text("utf-8")
     parts = example.strip().split("\n\n")
     assert parts != [""]
     assert [part for part in parts if part not in text] == []
 
 
-@each_case
-def test_toolcast_diff_json_output_has_only_locations_in_existing_lines(
-    case: Path,
-) -> None:
-    value = json.loads((case / "expected" / "diff.json").read_text("utf-8"))
-    for change in value["changes"]:
-        location = change["location"]
-        lines = (case / "after" / location["file"]).read_text("utf-8").split("\n")
-        assert location["line"] <= len(lines)
-
-
-def test_toolcast_diff_json_output_has_accepted_unused_and_expired_accept_entries() -> (
-    None
-):
-    shop = next(case for case in CASES if case.name == "shop")
-    value = json.loads((shop / "expected" / "diff.json").read_text("utf-8"))
-    accepted = [entry for entry in value["changes"] if entry["accepted"]]
-    assert [entry["tool"] for entry in accepted] == ["print_label"]
-    findings = [(entry["rule"], entry["line"]) for entry in value["findings"]]
-    assert findings == [
-        ("accept/unused", 7),
-        ("accept/unused", 10),
-        ("accept/expired", 13),
-    ]
-
-
 @pytest.mark.parametrize(
-    ("limits", "code"),
+    ("case", "limits", "code"),
     [
-        ("none", 0),
-        ("risky", 1),
-        ("call=breaking", 1),
-        ("code=breaking,access=risky", 1),
+        (SHOP, "none", 0),
+        (SHOP, "risky", 1),
+        (SHOP, "call=breaking", 1),
+        (SHOP, "code=breaking,access=risky", 1),
+        # A limit for one audience ignores the others.
+        (HOSTILE, "access=breaking", 0),
+        (HOSTILE, "prompt=risky", 1),
     ],
 )
-def test_toolcast_diff_exit_code_depends_on_the_fail_on_option(
-    limits: str, code: int
-) -> None:
-    shop = next(case for case in CASES if case.name == "shop")
-    assert run_diff(shop, "--fail-on", limits)[0] == code
-
-
-def test_toolcast_diff_single_audience_fail_on_limit_ignores_the_other_audiences() -> (
-    None
-):
-    """Audiences are call, prompt, code and access."""
-    hostile = next(case for case in CASES if case.name == "hostile")
-    assert run_diff(hostile, "--fail-on", "access=breaking")[0] == 0
-    assert run_diff(hostile, "--fail-on", "prompt=risky")[0] == 1
+def test_fail_on_determines_the_exit_code(case: Path, limits: str, code: int) -> None:
+    assert run_diff(case, "--fail-on", limits)[0] == code
 
 
 @pytest.mark.parametrize(
@@ -165,10 +121,7 @@ def test_toolcast_diff_single_audience_fail_on_limit_ignores_the_other_audiences
         (["--accept", "nothing", "--reason", "Why."], "no change has the fingerprint"),
     ],
 )
-def test_toolcast_diff_with_invalid_options_exits_with_2_and_a_suggestion(
-    options: list[str], message: str
-) -> None:
-    same = next(case for case in CASES if case.name == "same")
-    done = toolcast(same, "diff", "--project", "after", "--against", "before", *options)
+def test_invalid_options_are_usage_errors(options: list[str], message: str) -> None:
+    done = toolcast(SAME, "diff", "--project", "after", "--against", "before", *options)
     assert done.returncode == 2
     assert message in done.stderr

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 import tempfile
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tests.diff.reports.layout import CASES, validate_json, validate_sarif
+from tests.diff.reports.layout import TODAY, validate_json, validate_sarif
 from toolcast.diff.change import ABSENT, Change, ChangeRule, Grade, Grades
 from toolcast.diff.comparison import Comparison
 from toolcast.diff.effects import Effect, EffectKind
@@ -21,9 +22,8 @@ from toolcast.model.model import Workspace
 from toolcast.reports.formats import encode_sarif, report_changes, report_findings
 from toolcast.reports.item import ReportContext, ReportItem
 
-RULE = ChangeRule(
-    "tool/removed", "Gone.", Grades(Grade.BREAKING, Grade.RISKY), "tool/added"
-)
+GRADES = Grades(Grade.BREAKING, Grade.RISKY)
+RULE = ChangeRule("tool/removed", "Gone.", GRADES, "tool/added")
 # Texts with a meaning in one of the formats, and any other text.
 TEXTS = st.one_of(
     st.text(),
@@ -40,28 +40,35 @@ TEXTS = st.one_of(
     ).map("".join),
     st.lists(st.sampled_from("`|<@ a"), max_size=12).map("".join),
 )  # fmt: skip
+LOCATION = Location("specs/toy/act.yaml", 3, 1, 4)
 CONTEXT = ReportContext(tempfile.gettempdir())
-TODAY = datetime.date(2030, 1, 1)
 
 
 def make_verdict(text: str, value: str) -> Verdict:
     """Return a verdict on a change and an effect with these texts in every field."""
     change = Change(
         RULE, "toy", "act", ("a", value, 0), value, text, text, RULE.grades,
-        Location("specs/toy/act.yaml", 3, 1, 4), value,
+        LOCATION, value,
     )  # fmt: skip
     effect = Effect(EffectKind.VISIBILITY, "x", "toy", "act", text, value, text, True)
-    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
-    compared = Comparison([change], [effect])
+    return judge_comparison([change], [effect], text)
+
+
+def judge_comparison(
+    changes: list[Change], effects: Sequence[Effect] = (), against: str = "main"
+) -> Verdict:
+    """Return a verdict with the default limits, without acceptances."""
+    workspace = Workspace("", ("specs/toy",), ())
     return judge(
-        compared,
-        versions,
-        text,
-        limits=DEFAULT_LIMITS,
-        acceptances=(),
-        known=(),
-        today=TODAY,
-    )
+        Comparison(changes, [*effects]), (workspace, workspace), against,
+        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
+    )  # fmt: skip
+
+
+def build_change(tool: str, message: str, before: Any, after: Any) -> Change:
+    """Return the change of a tool's name."""
+    values = (("name",), before, after, message)
+    return Change(RULE, "toy", tool, *values, RULE.grades, LOCATION)
 
 
 def assert_no_command(log: str) -> None:
@@ -71,9 +78,7 @@ def assert_no_command(log: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_diff_text_report_is_printable_and_contains_no_ci_command(
-    text: str, value: str
-) -> None:
+def test_diff_text_report_is_printable_without_command(text: str, value: str) -> None:
     report = report_changes(make_verdict(text, value), "text", CONTEXT)
     assert report.replace("\n", "").isprintable()
     assert "\u202e" not in report and "\u200b" not in report
@@ -93,30 +98,22 @@ def test_diff_text_report_has_color_codes_only_around_grades() -> None:
     plain = report_changes(verdict, "text", CONTEXT)
     colored = report_changes(verdict, "text", CONTEXT._replace(has_color=True))
     colored_parts = re.findall(r"\x1b\[(\d+)m([^\x1b]*)\x1b\[0m", colored)
-    assert [(code, text.strip()) for code, text in colored_parts] == [
-        ("31", "breaking"),
-        ("33", "risky"),
-    ]
+    parts = [(code, text.strip()) for code, text in colored_parts]
+    assert parts == [("31", "breaking"), ("33", "risky")]
     assert re.sub(r"\x1b\[\d+m", "", colored) == plain
 
 
 @given(TEXTS, TEXTS)
-def test_diff_github_report_is_one_escaped_workflow_command(
-    text: str, value: str
-) -> None:
+def test_diff_github_report_is_one_escaped_command(text: str, value: str) -> None:
     report = report_changes(make_verdict(text, value), "github", CONTEXT)
     assert report.isprintable() is False and report.count("\n") == 1
-    head = (
-        "::error file=specs/toy/act.yaml,line=3,col=1,endColumn=4,title=tool/removed::"
-    )
-    assert report.startswith(head)
+    position = "file=specs/toy/act.yaml,line=3,col=1,endColumn=4"
+    assert report.startswith(f"::error {position},title=tool/removed::")
     assert not re.search(r"%(?!25)", report)
 
 
 @given(TEXTS, TEXTS)
-def test_hostile_text_diff_json_and_sarif_reports_match_their_schemas(
-    text: str, value: str
-) -> None:
+def test_diff_json_and_sarif_reports_match_schemas(text: str, value: str) -> None:
     verdict = make_verdict(text, value)
     validate_json(report_changes(verdict, "json", CONTEXT), "diff")
     run = validate_sarif(report_changes(verdict, "sarif", CONTEXT))
@@ -131,9 +128,7 @@ def render_html(text: str) -> str:
 @given(TEXTS, TEXTS)
 @example("see (www.evil.example)", ",www.evil.example")
 @example("0www.", "a GH-1")
-def test_diff_markdown_report_has_no_html_or_links_from_specs(
-    text: str, value: str
-) -> None:
+def test_diff_markdown_report_has_no_html_or_links(text: str, value: str) -> None:
     report = report_changes(make_verdict(text, value), "markdown", CONTEXT)
     html = render_html(report)
     tags = set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html))
@@ -153,39 +148,30 @@ def test_diff_markdown_report_has_no_html_or_links_from_specs(
 def test_finding_with_hostile_text_is_escaped_in_every_report_format(
     text: str, help_: str, severity: Severity
 ) -> None:
-    location = Location("specs/toy/act.yaml", 3, 1, 4)
-    finding = Finding("prompt/title-repeats", severity, location, text, help_)
+    finding = Finding("prompt/title-repeats", severity, LOCATION, text, help_)
     context = ReportContext()
     assert_no_command(report_findings([finding], "text", context))
     validate_sarif(report_findings([finding], "sarif", context))
     validate_json(report_findings([finding], "json", context), "findings")
     html = render_html(report_findings([finding], "markdown", context))
-    assert set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html)) <= set(
-        "h3 p strong code br table thead tbody tr th td".split()
-    )
+    tags = set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html))
+    assert tags <= {*"h3 p strong code br table thead tbody tr th td".split()}
     assert html.count("<tr>") == 2
 
 
 @pytest.mark.parametrize("number", [10, 3_000])
-def test_diff_markdown_report_fits_githubs_limit_and_counts_omitted_changes(
-    number: int,
-) -> None:
+def test_diff_markdown_report_counts_changes_beyond_githubs_limit(number: int) -> None:
     changes = [
-        Change(
-            RULE, "toy", f"act_{index}", ("name",), "\U0001f534 <" * 200, "b" * 4_000,
-            f"`x{index}` is gone " * 20, RULE.grades, Location("specs/toy/act.yaml", 3, 1, 4),
+        build_change(
+            f"act_{n}", f"`x{n}` is gone " * 20, "\U0001f534 <" * 200, "b" * 4_000
         )
-        for index in range(number)
-    ]  # fmt: skip
+        for n in range(number)
+    ]
     effects = [
         Effect(EffectKind.VISIBILITY, "x", "toy", change.tool, "less", is_worse=True)
         for change in changes
     ]
-    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
-    verdict = judge(
-        Comparison(changes, effects), versions, "main",
-        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
-    )  # fmt: skip
+    verdict = judge_comparison(changes, effects)
     text = report_changes(verdict, "markdown", CONTEXT)
     assert len(text.encode("utf-16-le")) // 2 < 65_536
     assert text.count("<details") == text.count("</details>")
@@ -199,18 +185,9 @@ def test_diff_markdown_report_fits_githubs_limit_and_counts_omitted_changes(
 
 
 def test_diff_report_groups_an_equal_change_in_3000_tools() -> None:
-    changes = [
-        Change(
-            RULE, "toy", f"act_{index}", ("name",), f"act_{index}", ABSENT,
-            f"`act_{index}` is gone", RULE.grades, Location("specs/toy/act.yaml", 3, 1, 4),
-        )
-        for index in range(3_000)
-    ]  # fmt: skip
-    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
-    verdict = judge(
-        Comparison(changes, []), versions, "main",
-        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
-    )  # fmt: skip
+    names = [f"act_{index}" for index in range(3_000)]
+    changes = [build_change(name, f"`{name}` is gone", name, ABSENT) for name in names]
+    verdict = judge_comparison(changes)
     text = report_changes(verdict, "text", CONTEXT)
     assert text.count("3000 tools: the tool is gone") == 1
     assert len(re.findall(r"\bact_\d+\b", text)) == 3_000
@@ -225,26 +202,16 @@ def test_diff_text_report_contains_each_change_fingerprint() -> None:
     changes = [
         Change(
             RULE, "toy", tool, ("parameters", name), 1, 2, "`x` is another one",
-            RULE.grades, Location("specs/toy/act.yaml", 3, 1, 4),
+            RULE.grades, LOCATION,
         )
         for tool, name in (("act", "a"), ("act", "b"), ("be", "a"))
     ]  # fmt: skip
-    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
-    verdict = judge(
-        Comparison(changes, []), versions, "main",
-        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
-    )  # fmt: skip
+    verdict = judge_comparison(changes)
     text = report_changes(verdict, "text", CONTEXT)
     assert all(change.fingerprint in text for change in changes)
 
 
-def test_diff_case_markdown_comments_render_without_html_from_specs() -> None:
-    for case in CASES:
-        html = render_html((case / "expected" / "comment.md").read_text("utf-8"))
-        assert "<script" not in html and "<a " not in html and "<img" not in html
-
-
-def test_diff_sarif_log_is_truncated_to_the_most_severe_results(
+def test_sarif_log_is_truncated_to_the_most_severe_results(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("toolcast.reports.formats._MAX_SARIF_RESULTS", 3)

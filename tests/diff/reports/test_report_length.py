@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import statistics
 import subprocess
@@ -13,53 +12,31 @@ import pytest
 
 from tests.corpus.imported import import_tools
 from tests.diff.histories.releases import HISTORIES, load_release
+from tests.diff.reports.layout import judge_changes
 from tests.diff.single_changes import load_project
-from toolcast.diff.comparison import compare, load_change_rules
-from toolcast.diff.review.verdict import Verdict, judge, parse_limits
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.reports.formats import report_changes
 from toolcast.reports.item import ReportContext
 
-TODAY = datetime.date(2026, 11, 22)
 TOOL_COUNT = 25
 REPEATED = 67
 
 
-def judge_changes(before: Workspace, after: Workspace) -> Verdict:
-    return judge(
-        compare(before, after, TODAY),
-        (before, after),
-        "the old release",
-        limits=parse_limits("breaking"),
-        acceptances=[],
-        known=load_change_rules(()),
-        today=TODAY,
-    )
-
-
 def count_git_diff_lines(root: Path) -> int:
     """Return the number of lines of `git diff` for the specs of two releases."""
-    done = subprocess.run(
-        ["git", "diff", "--no-index", "old/specs", "new/specs"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-    )
+    command = ["git", "diff", "--no-index", "old/specs", "new/specs"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
     return len(done.stdout.splitlines())
 
 
 @pytest.mark.slow
-def test_diff_report_on_a_real_mcp_server_release_is_at_most_half_as_long_as_git_diff(
-    tmp_path: Path,
-) -> None:
+def test_release_report_is_at_most_half_as_long_as_git_diff(tmp_path: Path) -> None:
     ratios = []
     for server in HISTORIES:
         root = tmp_path / server
-        versions = load_release(server, "old", root / "old"), load_release(
-            server, "new", root / "new"
-        )
+        versions = [load_release(server, name, root / name) for name in ("old", "new")]
         verdict = judge_changes(*versions)
         # A change of only a text is never breaking.
         assert [item for item in verdict.changes if item.fails == ("prompt",)] == []
@@ -69,27 +46,16 @@ def test_diff_report_on_a_real_mcp_server_release_is_at_most_half_as_long_as_git
     assert statistics.median(ratios) <= 0.4
 
 
-def build_nullable_parameter(text: str, *, repeats_description: bool) -> dict[str, Any]:
-    """Return an optional parameter as schema libraries write it.
-
-    Args:
-        text: the description.
-        repeats_description: whether the inner schema repeats the description.
-    """
-    inner = {"type": "string", **({"description": text} if repeats_description else {})}
-    return {"anyOf": [inner, {"type": "null"}], "description": text, "default": None}
-
-
 def build_tool(index: int, *, is_new: bool) -> dict[str, Any]:
     """Return a tool of a server before or after an update of its schema library."""
     count = REPEATED // TOOL_COUNT + (index < REPEATED % TOOL_COUNT)
-    properties: dict[str, Any] = {
-        f"filter_{number}": build_nullable_parameter(
-            f"Filters the answers by the field {number} of kind {index}.",
-            repeats_description=not is_new,
-        )
-        for number in range(count)
-    }
+    properties: dict[str, Any] = {}
+    for number in range(count):
+        text = f"Filters the answers by the field {number} of kind {index}."
+        # The old schema library repeats the description in the inner schema.
+        inner = {"type": "string", **({} if is_new else {"description": text})}
+        schema = {"anyOf": [inner, {"type": "null"}], "description": text}
+        properties[f"filter_{number}"] = {**schema, "default": None}
     properties["project"] = {"type": "string", "description": "Its short name."}
     properties["limit"] = {"type": "integer", "maximum": 100}
     if is_new:
@@ -97,15 +63,11 @@ def build_tool(index: int, *, is_new: bool) -> dict[str, Any]:
     if is_new and index == 11:
         properties["limit"]["maximum"] = 50
     required = ["project"] if is_new and index == 17 else []
+    closed = {"type": "object", "additionalProperties": False}
     return {
         "name": f"find_kind_{index}",
         "description": f"Finds what is of kind {index} in a project.",
-        "inputSchema": {
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": False,
-        },
+        "inputSchema": {**closed, "properties": properties, "required": required},
     }
 
 
@@ -121,11 +83,8 @@ def test_diff_report_lists_breaking_changes_before_safe_changes(tmp_path: Path) 
         assert loaded.workspace is not None
         versions.append(loaded.workspace)
     verdict = judge_changes(*versions)
-    removed = [
-        reported.change
-        for reported in verdict.changes
-        if reported.change.rule.id == "parameter/description-removed"
-    ]
+    changes = [reported.change for reported in verdict.changes]
+    removed = [c for c in changes if c.rule.id == "parameter/description-removed"]
     assert len(removed) == REPEATED
     assert {grade.label for change in removed for grade in change.grades} == {"safe"}
     assert verdict.failing == 2
@@ -134,10 +93,8 @@ def test_diff_report_lists_breaking_changes_before_safe_changes(tmp_path: Path) 
     assert len(lines) <= 50
     assert len(lines) <= 0.1 * count_git_diff_lines(tmp_path)
     first_lines = [line for line in lines[:10] if line.startswith("  find_kind_")]
-    assert [line.split(":")[0].strip() for line in first_lines] == [
-        "find_kind_11",
-        "find_kind_17",
-    ]
+    names = [line.split(":")[0].strip() for line in first_lines]
+    assert names == ["find_kind_11", "find_kind_17"]
     assert text.count("`region` is new") == 1
     for index in range(TOOL_COUNT):
         assert f"find_kind_{index}" in text
@@ -157,23 +114,16 @@ def test_diff_report_names_a_parameter_that_is_named_like_its_tool() -> None:
         files = {"query": tool, "other/toolset": {"name": "other"}, "other/query": tool}
         return load_project({"workspace": {"toolsets": ["toy", "other"]}, **files})
 
-    text = report_changes(
-        judge_changes(workspace("query", "x"), workspace("x")), "text", ReportContext()
-    )
+    verdict = judge_changes(workspace("query", "x"), workspace("x"))
+    text = report_changes(verdict, "text", ReportContext())
     assert "2 tools: `query` is removed" in text
 
 
 def test_diff_report_with_all_changes_has_every_fingerprint(tmp_path: Path) -> None:
-    root = tmp_path
-    pair = load_release("git", "old", root / "old"), load_release(
-        "git", "new", root / "new"
-    )
+    pair = [load_release("git", name, tmp_path / name) for name in ("old", "new")]
     verdict = judge_changes(*pair)
     full = report_changes(verdict, "text", ReportContext(shows_all=True))
-    assert all(
-        reported.change.fingerprint in full
-        for reported in verdict.changes
-        if reported.change.grades.worst > 0
-    )
+    changes = [reported.change for reported in verdict.changes]
+    assert all(c.fingerprint in full for c in changes if c.grades.worst > 0)
     short = report_changes(verdict, "text", ReportContext())
     assert len(short.splitlines()) < len(full.splitlines())

@@ -8,8 +8,6 @@ from toolcast.diff.change import Change, ToolPair
 from toolcast.diff.schemas.schema_changes import compare_tools
 from toolcast.model.model import Toolset, ToolSpec, Workspace
 
-__all__ = ["compare_schemas", "format_change"]
-
 WORKSPACE = Workspace(root="", toolset_folders=(), targets=())
 TOOLSET = Toolset(name="toy", title="Toy", folder="specs/toy", handlers="handlers")
 
@@ -19,17 +17,10 @@ def compare_schemas(
 ) -> list[Change]:
     """Return the changes of a tool if only the schema of one field changes.
 
-    Args:
-        before: the old schema; None if there is none.
-        after: the new schema; None if there is none.
-        field: `parameters` or `returns`.
-        toolset: the toolset of the tool.
-        settings: other fields of the tool.
+    A schema is None if there is none; `settings` are other fields of the tool.
     """
-    old, new = (
-        _build_tool({"parameters": {}, field: schema}, settings)
-        for schema in (before, after)
-    )
+    schemas = ({"parameters": {}, field: schema} for schema in (before, after))
+    old, new = (_build_tool(fields, settings) for fields in schemas)
     tools = ToolPair(old, new, toolset, toolset, WORKSPACE, WORKSPACE)
     return list(compare_tools(tools))
 

@@ -14,8 +14,6 @@ from typing import Any
 import jsonschema
 import jsonschema_rs
 
-__all__ = ["find_rejected_value", "is_accepted"]
-
 _BRANCH_KEYWORDS = ("allOf", "anyOf", "oneOf")
 
 
@@ -24,12 +22,7 @@ def find_rejected_value(
 ) -> Any:
     """Return a list of one value that the sender sends and the receiver rejects, or of none.
 
-    Args:
-        random: the source of random numbers.
-        sender: the schema of the values that are sent.
-        receiver: the schema that accepts or rejects them.
-        is_call: whether the values are arguments.
-        tries: the number of values to try.
+    `is_call` states whether the values are arguments, `tries` how many are tried.
     """
     # The fast validators exclude most values before the slow one is used.
     fast = jsonschema_rs.validator_for(sender), jsonschema_rs.validator_for(receiver)
@@ -37,17 +30,14 @@ def find_rejected_value(
     for number in range(tries):
         schema = receiver if number % 5 == 4 else sender
         value = _build_value(random, schema, schema, pool, 4)
-        if is_call and not isinstance(value, dict):
+        if (is_call and not isinstance(value, dict)) or not fast[0].is_valid(value):
             continue
-        if not fast[0].is_valid(value):
-            continue
-        if fast[1].is_valid(value) and not (
-            is_call and _list_undeclared_names(receiver, value)
+        has_undeclared_names = is_call and _list_undeclared_names(receiver, value)
+        if (
+            (has_undeclared_names or not fast[1].is_valid(value))
+            and is_accepted(sender, value, is_call=is_call, is_sent=True)
+            and not is_accepted(receiver, value, is_call=is_call, is_sent=False)
         ):
-            continue
-        if not is_accepted(sender, value, is_call=is_call, is_sent=True):
-            continue
-        if not is_accepted(receiver, value, is_call=is_call, is_sent=False):
             return [value]
     return []
 
@@ -74,23 +64,16 @@ def _list_undeclared_names(schema: Any, value: dict[str, Any]) -> list[str]:
     for part in _collect_schemas(schema, [schema]):
         names |= set(part.get("properties", {}))
         patterns |= set(part.get("patternProperties", {}))
-    return [
-        name
-        for name in value
-        if name not in names and not any(re.search(p, name) for p in patterns)
-    ]
+    others = [name for name in value if name not in names]
+    return [n for n in others if not any(re.search(p, n) for p in patterns)]
 
 
 def _has_only_declared_names(root: Any, schemas: list[Any], value: Any) -> bool:
     """Return whether all names in a value are declared by schemas that list properties."""
     parts = _collect_schemas(root, schemas)
     if isinstance(value, list):
-        return all(
-            _has_only_declared_names(
-                root, [s for part in parts for s in _list_item_schemas(part)], item
-            )
-            for item in value
-        )
+        items = [schema for part in parts for schema in _list_item_schemas(part)]
+        return all(_has_only_declared_names(root, items, item) for item in value)
     if not isinstance(value, dict):
         return True
     is_open = any(
@@ -100,13 +83,11 @@ def _has_only_declared_names(root: Any, schemas: list[Any], value: Any) -> bool:
     )
     is_listed = any(part.get("properties") for part in parts)
     for name, inner in value.items():
-        property_schemas = [
-            p["properties"][name] for p in parts if name in p.get("properties", {})
-        ]
+        listed = [part.get("properties", {}) for part in parts]
+        property_schemas = [schemas[name] for schemas in listed if name in schemas]
         for part in parts:
-            for pattern, schema in part.get("patternProperties", {}).items():
-                if re.search(pattern, name):
-                    property_schemas.append(schema)
+            patterns = part.get("patternProperties", {}).items()
+            property_schemas += [s for regex, s in patterns if re.search(regex, name)]
         if not property_schemas and is_listed and not is_open:
             return False
         others = [p.get("additionalProperties", True) for p in parts]
@@ -137,9 +118,7 @@ def _collect_schemas(root: Any, schemas: list[Any]) -> list[Any]:
                 continue
         for keyword in _BRANCH_KEYWORDS:
             pending += part.get(keyword, [])
-        pending += [
-            part[keyword] for keyword in ("if", "then", "else") if keyword in part
-        ]
+        pending += [part[key] for key in ("if", "then", "else") if key in part]
         for keyword in ("dependentSchemas", "dependencies"):
             pending += part.get(keyword, {}).values()
     return found
@@ -163,7 +142,7 @@ def _list_schema_values(schema: Any) -> Iterator[Any]:
             elif keyword == "const":
                 yield value
             elif isinstance(value, (int, float)) and not isinstance(value, bool):
-                if keyword.endswith(("Length",)):
+                if keyword.endswith("Length"):
                     yield from ("x" * max(0, int(value) + step) for step in (-1, 0, 1))
                 elif "mum" in keyword or keyword == "multipleOf":
                     yield from (value, value + 1, value - 1, value + 0.5, value * 2)
@@ -178,36 +157,28 @@ def _build_value(
     if not isinstance(schema, dict) or random.random() < 0.08 or depth == 0:
         return _pick_simple_value(random, pool)
     if "$ref" in schema:
-        return _build_value(
-            random, _resolve(root, schema["$ref"]), root, pool, depth - 1
-        )
+        target = _resolve(root, schema["$ref"])
+        return _build_value(random, target, root, pool, depth - 1)
     merged = dict(schema)
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        if schema.get(keyword):
-            chosen = (
-                schema[keyword]
-                if keyword == "allOf"
-                else [random.choice(schema[keyword])]
-            )
-            for branch in chosen:
+    for keyword in _BRANCH_KEYWORDS:
+        if branches := schema.get(keyword):
+            for branch in branches if keyword == "allOf" else [random.choice(branches)]:
                 merged = _merge(merged, branch)
     for keyword in ("if", "then", "else"):
         if keyword in schema and random.random() < 0.5:
             merged = _merge(merged, schema[keyword])
     if merged.get("$ref"):
-        return _build_value(
-            random, _resolve(root, merged["$ref"]), root, pool, depth - 1
-        )
+        target = _resolve(root, merged["$ref"])
+        return _build_value(random, target, root, pool, depth - 1)
     if "const" in merged and random.random() < 0.9:
         return merged["const"]
     if merged.get("enum") and random.random() < 0.9:
         return random.choice(merged["enum"])
     kinds = merged.get("type", ["object"] if "properties" in merged else None)
     if kinds is None:
-        if "items" in merged or "prefixItems" in merged or "contains" in merged:
-            kinds = ["array"]
-        else:
+        if not merged.keys() & {"items", "prefixItems", "contains"}:
             return _pick_simple_value(random, pool)
+        kinds = ["array"]
     kind = kinds if isinstance(kinds, str) else random.choice(kinds)
     if kind == "object":
         return _build_object(random, merged, root, pool, depth)
@@ -217,9 +188,7 @@ def _build_value(
     if candidates and random.random() < 0.6:
         return random.choice(candidates)
     if kind == "string":
-        return random.choice(
-            ("", "x", "xy", "xyz", "red", "green", "x1", "7", "A", "x12")
-        )
+        return random.choice(["", *"x xy xyz red green x1 7 A x12".split()])
     if kind == "integer":
         return random.randrange(-4, 14)
     if kind == "number":
@@ -230,46 +199,28 @@ def _build_value(
 def _merge(merged: dict[str, Any], other: Any) -> dict[str, Any]:
     if not isinstance(other, dict):
         return merged
-    properties = {**other.get("properties", {}), **merged.get("properties", {})}
-    required = [*merged.get("required", []), *other.get("required", [])]
     joined = {**merged, **other}
-    if properties:
-        joined["properties"] = properties
-    if required:
-        joined["required"] = required
+    if "properties" in joined:
+        joined["properties"] = {
+            **other.get("properties", {}),
+            **merged.get("properties", {}),
+        }
+    if "required" in joined:
+        joined["required"] = [*merged.get("required", []), *other.get("required", [])]
     return joined
 
 
 def _has_type(value: Any, kind: str) -> bool:
-    if kind == "string":
-        return isinstance(value, str)
-    if kind == "boolean":
-        return isinstance(value, bool)
-    if kind == "null":
-        return value is None
+    types = {"string": str, "boolean": bool, "null": type(None)}
+    if kind in types:
+        return isinstance(value, types[kind])
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return is_number and (kind == "number" or float(value).is_integer())
 
 
 def _pick_simple_value(random: Random, pool: list[Any]) -> Any:
-    own = [
-        None,
-        True,
-        False,
-        0,
-        1,
-        -1,
-        1.5,
-        "",
-        "x",
-        "red",
-        "x1",
-        [],
-        {},
-        [1],
-        {"a": 1},
-    ]
-    return random.choice(own + pool)
+    own = [None, True, False, 0, 1, -1, 1.5, "", "x", "red", "x1", [], {}, [1]]
+    return random.choice([*own, {"a": 1}, *pool])
 
 
 def _build_object(
@@ -285,15 +236,13 @@ def _build_object(
         name = random.choice(("a", "b", "c", "mode", "x", "d", "renamed"))
         others = merged.get("additionalProperties", True)
         value.setdefault(name, _build_value(random, others, root, pool, depth - 1))
-    for names in merged.get(
-        "dependentRequired", merged.get("dependencies", {})
-    ).values():
+    dependencies = merged.get("dependentRequired", merged.get("dependencies", {}))
+    for names in dependencies.values():
         if isinstance(names, list) and random.random() < 0.5:
             for name in names:
                 inner = properties.get(name, True)
-                value.setdefault(
-                    name, _build_value(random, inner, root, pool, depth - 1)
-                )
+                built = _build_value(random, inner, root, pool, depth - 1)
+                value.setdefault(name, built)
     return value
 
 
@@ -304,12 +253,8 @@ def _build_array(
     first = items if isinstance(items, list) else merged.get("prefixItems", [])
     rest = merged.get("additionalItems", True) if isinstance(items, list) else items
     count = random.randrange(5)
-    values = [
-        _build_value(
-            random, first[i] if i < len(first) else rest, root, pool, depth - 1
-        )
-        for i in range(count)
-    ]
+    schemas = [*first, *[rest] * count][:count]
+    values = [_build_value(random, s, root, pool, depth - 1) for s in schemas]
     if "contains" in merged and values and random.random() < 0.7:
         index = random.randrange(len(values))
         values[index] = _build_value(random, merged["contains"], root, pool, depth - 1)

