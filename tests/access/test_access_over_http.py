@@ -69,5 +69,6 @@ def test_http_request_without_the_clients_token_gets_401(
 def test_admin_route_lists_exactly_each_clients_allowed_tools(server: Server) -> None:
     headers = {"Authorization": f"Bearer {ADMIN}"}
     answer = server.send("/api/admin/list-mcp-tools", b"", headers, "GET")
-    for client, listing in json.loads(answer.body)["clients"].items():
-        assert get_names(listing["tools"]) == list_allowed(client)
+    clients = json.loads(answer.body)["clients"]
+    listed = {client: get_names(entry["tools"]) for client, entry in clients.items()}
+    assert listed == {client: list_allowed(client) for client in CLIENTS}
