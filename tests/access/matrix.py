@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from generated.kirishima import registry
 
 ROWS = [
@@ -24,10 +22,10 @@ TOOLS = [row[0] for row in ROWS[1:]]
 LOCAL = [tool.name for tool in registry.REGISTRY.local_tools]
 
 
-cells = pytest.mark.parametrize(("client", "tool"), MATRIX)
-local_cells = pytest.mark.parametrize(
-    ("client", "tool"), [c for c in MATRIX if c[1] in LOCAL]
-)
+def list_allowed(client: str, *cells: str) -> set[str]:
+    """Return the tools whose cell is one of these, by default any that allows the tool."""
+    allowed = {*cells} or {"always", "routed"}
+    return {tool for tool in TOOLS if MATRIX[client, tool] in allowed}
 
 
 def allows(client: str, tool: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -128,22 +129,20 @@ def test_registry_langchain_cli_and_prompts_have_only_tools_with_the_clients_per
         assert names == all_names, path
 
 
-@pytest.mark.parametrize("stateless", [False, True], ids=["legacy", "modern"])
 def test_mcp_endpoints_list_and_call_only_tools_whose_permission_the_client_has(
-    project: Project, stateless: bool
+    project: Project,
 ) -> None:
     with run_server(package="generated.toy", root=project.root) as server:
-        for path, permitted in (("/mcp/", True), ("/mcp/guest/", False)):
-            result = server.request(path, "tools/list", modern=stateless).message[
-                "result"
-            ]
-            names = {tool["name"] for tool in result["tools"]}
+        for (path, permitted), modern in product(
+            (("/mcp/", True), ("/mcp/guest/", False)), (False, True)
+        ):
+            listed = server.request(path, "tools/list", modern=modern).message
+            names = {tool["name"] for tool in listed["result"]["tools"]}
             assert names == ({*TOOLS} if permitted else {"look"})
             for name in ("open_door", "unlock_door", "greet"):
                 call = {"name": name, "arguments": {}}
-                answer = server.request(
-                    path, "tools/call", call, modern=stateless
-                ).message
+                response = server.request(path, "tools/call", call, modern=modern)
+                answer = response.message
                 if permitted:
                     assert answer["result"]["content"][0]["text"] == "done"
                 else:

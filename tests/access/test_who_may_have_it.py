@@ -67,9 +67,7 @@ def test_tool_with_a_client_list_is_denied_to_all_other_clients() -> None:
     assert not access.is_allowed("baker", "forge")
 
 
-def test_access_check_with_missing_or_unknown_client_raises_unknown_client_error() -> (
-    None
-):
+def test_access_check_with_unknown_client_raises_unknown_client_error() -> None:
     """Without configured clients, no name is required."""
     assert Access().get_lists(None) == (None, frozenset())
     assert Access().is_allowed(None, "look")

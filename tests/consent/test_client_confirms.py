@@ -53,9 +53,8 @@ def test_client_call_with_client_confirms_runs_and_is_recorded(
     """Such a client asks the user itself; it calls over HTTP with its token."""
     text = call_tool("phone", "refund_order", TOKEN, order_id="A-1")
     assert text == "refunded A-1 None" and len(shop.side_effects) == 1
-    assert shop.list_approvals("client", "tool", "action") == [
-        ("phone", "refund_order", "client")
-    ]
+    approvals = shop.list_approvals("client", "tool", "action")
+    assert approvals == [("phone", "refund_order", "client")]
 
 
 def test_client_confirms_setting_does_not_answer_handler_questions(
@@ -63,20 +62,18 @@ def test_client_confirms_setting_does_not_answer_handler_questions(
 ) -> None:
     """The call is refused, because the connection has no elicitation."""
     text = call_tool("phone", "book_table", TOKEN, day="Monday")
-    assert (
-        "no user can be asked over this connection" in text and shop.side_effects == []
-    )
+    assert "no user can be asked over this connection" in text
+    assert shop.side_effects == []
 
 
-@pytest.mark.parametrize(("client", "token"), [("phone", None), ("other", None)])
+@pytest.mark.parametrize("client", ["phone", "other"])
 def test_client_confirms_has_no_effect_without_the_setting_or_the_clients_token(
-    registry: Registry, shop: Shop, client: str, token: str | None
+    registry: Registry, shop: Shop, client: str
 ) -> None:
     """Without its token the caller is unknown, and other clients must ask the user."""
-    text = call_tool(client, "refund_order", token, order_id="A-1")
-    assert (
-        "no user can be asked over this connection" in text and shop.side_effects == []
-    )
+    text = call_tool(client, "refund_order", None, order_id="A-1")
+    assert "no user can be asked over this connection" in text
+    assert shop.side_effects == []
 
 
 def test_client_confirms_has_no_effect_in_process_and_over_stdio(

@@ -53,11 +53,8 @@ def test_mcp_protocol_version_selects_elicitation_or_repeated_calls() -> None:
 def test_confirm_by_client_accepts_with_the_first_form_field_true() -> None:
     """Confirmation sets the first field of the form to true."""
     answer = confirm_by_client(QUESTION)
-    assert (answer.action, answer.content, answer.is_confirmed_by_client) == (
-        "accept",
-        {"n": True},
-        True,
-    )
+    assert (answer.action, answer.content) == ("accept", {"n": True})
+    assert answer.is_confirmed_by_client
     assert confirm_by_client(OTHER).content == {"": True}
 
 
@@ -96,19 +93,14 @@ async def test_mcp_2025_question_elicits_the_answer_and_is_declined_after_client
     assert (answer.action, answer.content, answer.round) == ("accept", {"n": 3}, None)
     assert requests == [(("How many?", FORM), {"related_request_id": 7})]
     assert ask.build_result() is None
-    with pytest.raises(
-        DeclinedError, match="no user can be asked over this connection"
-    ):
-        await Elicitation(_context(can_send_request=False, elicit_form=elicit_form))(
-            QUESTION
-        )
+    without_requests = _context(can_send_request=False, elicit_form=elicit_form)
+    with pytest.raises(DeclinedError, match="no user can be asked over this connect"):
+        await Elicitation(without_requests)(QUESTION)
 
     async def refused(*_: Any, **__: Any) -> Any:
         raise MCPError(-1, "no")
 
-    with pytest.raises(
-        DeclinedError, match="the client did not return the user's answer"
-    ):
+    with pytest.raises(DeclinedError, match="the client did not return the user's"):
         await Elicitation(_context(elicit_form=refused))(QUESTION)
 
 
@@ -161,9 +153,7 @@ async def test_stateless_mcp_answer_is_accepted_only_for_the_question_in_request
     with pytest.raises(InputRequiredError):
         await RoundTrips(_context(), {}, _state(), None)(QUESTION)
     invalid: Any = {"q": object()}
-    with pytest.raises(
-        DeclinedError, match="the response is not an answer to a question"
-    ):
+    with pytest.raises(DeclinedError, match="the response is not an answer to a"):
         await RoundTrips(_context(), invalid, _state(), None)(QUESTION)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -109,18 +110,19 @@ def test_check_form_reports_an_elicitation_schema_that_is_no_flat_object(
     assert check_form({"type": "object", "properties": {}}) == []
 
 
+@dataclass
+class Clock:
+    now: float
+
+    def monotonic(self) -> float:
+        return self.now
+
+
 async def test_approvals_in_memory_expire_one_hour_after_the_first_question(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Claims are exclusive until released."""
-
-    class Clock:
-        now = 0.0
-
-        def monotonic(self) -> float:
-            return self.now
-
-    clock = Clock()
+    clock = Clock(0.0)
     monkeypatch.setattr(questions, "time", clock)
     approvals = ApprovalsInMemory()
 
@@ -146,14 +148,7 @@ async def test_approvals_in_memory_expire_one_hour_after_the_first_question(
 async def test_users_answer_has_ten_minutes_in_which_the_call_timeout_is_paused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-
-    class Clock:
-        now = 5.0
-
-        def monotonic(self) -> float:
-            return self.now
-
-    clock, timeouts = Clock(), list[float]()
+    clock, timeouts = Clock(5.0), list[float]()
 
     @asynccontextmanager
     async def timeout(seconds: float) -> AsyncIterator[None]:
@@ -166,16 +161,13 @@ async def test_users_answer_has_ten_minutes_in_which_the_call_timeout_is_paused(
         return Answer("accept")
 
     unused: Any = None
-    pending = Questions(
-        answer_after_two_seconds, unused, unused, None, {}, asyncio.get_running_loop()
-    )
+    loop = asyncio.get_running_loop()
+    pending = Questions(answer_after_two_seconds, unused, unused, None, {}, loop)
+    assert (pending.is_waiting, pending.waiting_seconds) == (False, 0.0)
+    assert (pending.is_pending, pending.unawaited_count) == (False, 0)
     monkeypatch.setattr(questions, "time", clock)
-    fake_asyncio = SimpleNamespace(timeout=timeout)
-    monkeypatch.setattr(questions, "asyncio", fake_asyncio)
+    monkeypatch.setattr(questions, "asyncio", SimpleNamespace(timeout=timeout))
     assert await pending._await_answer(unused) == Answer("accept")
     clock.now += 7.0
-    assert (pending.is_waiting, pending.waiting_seconds, timeouts) == (
-        False,
-        2.0,
-        [600.0],
-    )
+    assert (pending.is_waiting, pending.waiting_seconds) == (False, 2.0)
+    assert timeouts == [600.0]

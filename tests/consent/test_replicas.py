@@ -41,12 +41,10 @@ def start_replica(registry: Registry, monkeypatch: pytest.MonkeyPatch) -> StartR
         ):
 
             async def call(version: str = MODERN, **extra: Any) -> dict[str, Any]:
-                metadata = meta(
-                    **{"io.modelcontextprotocol/clientCapabilities": ELICITATION}
-                )
                 params = {"name": "refund_order", "arguments": ORDER, **extra}
                 if version == MODERN:
-                    params["_meta"] = metadata
+                    key = "io.modelcontextprotocol/clientCapabilities"
+                    params["_meta"] = meta(**{key: ELICITATION})
                 return await post_message(client, version, "tools/call", params)
 
             yield call
@@ -104,10 +102,8 @@ async def test_mcp_replicas_accept_answers_to_open_questions_during_state_key_ro
         steps = [(first, second), (second, first), (second, third), (third, second)]
         steps += [(third, last), (last, third)]
         for asking, answering in steps:
-            assert (
-                await answer_call(answering, await request_state(asking))
-                == "refunded 7 None"
-            )
+            text = await answer_call(answering, await request_state(asking))
+            assert text == "refunded 7 None"
         for asking, rejecting in ((first, last), (last, first)):
             answer = await rejecting(requestState=await request_state(asking))
             assert "requestState" in answer["error"]["message"]

@@ -35,21 +35,15 @@ def test_stateless_mcp_call_accepts_the_answer_to_each_question_once(
 ) -> None:
     with shop.connect_stateless("stdio") as client:
         first = client.get_input_request("book_table", MONDAY)["requestState"]
-        names, second = read_requirements(
-            send_answers(client, "book_table", first, seats=SEATS)
-        )
+        response = send_answers(client, "book_table", first, seats=SEATS)
+        names, second = read_requirements(response)
         assert names == ["question_2"]
-        second_response = get_text(
-            send_answers(client, "book_table", first, seats=SEATS)
-        )
-        assert "has already been used" in second_response
-        assert get_text(
-            send_answers(client, "book_table", second, question_2=PLACE)
-        ) == ("booked Monday 2 garden")
-        second_response = get_text(
-            send_answers(client, "book_table", second, question_2=PLACE)
-        )
-        assert "has already been used" in second_response
+        text = get_text(send_answers(client, "book_table", first, seats=SEATS))
+        assert "has already been used" in text
+        text = get_text(send_answers(client, "book_table", second, question_2=PLACE))
+        assert text == "booked Monday 2 garden"
+        text = get_text(send_answers(client, "book_table", second, question_2=PLACE))
+        assert "has already been used" in text
     assert len(shop.side_effects) == 1
 
 
@@ -58,17 +52,14 @@ def test_stateless_mcp_call_asks_again_for_a_missing_answer(shop: Shop) -> None:
     """An answer under another name counts as missing; a second answer is ignored."""
     with shop.connect_stateless("stdio") as client:
         state = client.get_input_request("book_table", MONDAY)["requestState"]
-        names, state = read_requirements(
-            send_answers(client, "book_table", state, other=SEATS)
-        )
+        response = send_answers(client, "book_table", state, other=SEATS)
+        names, state = read_requirements(response)
         assert names == ["seats"]
-        names, state = read_requirements(
-            send_answers(client, "book_table", state, seats=SEATS)
-        )
+        response = send_answers(client, "book_table", state, seats=SEATS)
+        names, state = read_requirements(response)
         other = {"action": "accept", "content": {"seats": 8}}
-        names, state = read_requirements(
-            send_answers(client, "book_table", state, seats=other)
-        )
+        response = send_answers(client, "book_table", state, seats=other)
+        names, state = read_requirements(response)
         assert names == ["question_2"]
         text = get_text(send_answers(client, "book_table", state, question_2=PLACE))
         # The first answer counts; later ones to the same question are not read.
@@ -81,12 +72,10 @@ def test_mcp_request_state_without_open_question_permits_only_one_call(
     """The last run of the handler has a question fewer, so the state has answers only."""
     with shop.connect_stateless("stdio") as client:
         state = client.get_input_request("reserve", MONDAY)["requestState"]
-        _, state = read_requirements(
-            send_answers(client, "reserve", state, confirm=YES)
-        )
-        _, state = read_requirements(
-            send_answers(client, "reserve", state, question_2=SEATS)
-        )
+        response = send_answers(client, "reserve", state, confirm=YES)
+        _, state = read_requirements(response)
+        response = send_answers(client, "reserve", state, question_2=SEATS)
+        _, state = read_requirements(response)
         (shop.location / "done.closed").touch()
         texts = [get_text(send_answers(client, "reserve", state)) for _ in range(3)]
     assert texts[0] == "reserved Monday 2" and len(shop.side_effects) == 1
@@ -108,27 +97,19 @@ def test_stateless_mcp_call_with_unwritable_ledger_is_refused_without_question(
 
 
 @pytest.mark.slow
-def test_approval_ledger_records_each_stateless_mcp_call_answer(
-    shop: Shop,
-) -> None:
+def test_approval_ledger_records_each_stateless_mcp_call_answer(shop: Shop) -> None:
     with shop.connect_stateless("stdio") as client:
         state = client.get_input_request("reserve", MONDAY)["requestState"]
         send_answers(client, "reserve", state, confirm={"action": "decline"})
         state = client.get_input_request("reserve", MONDAY)["requestState"]
         (shop.location / "done.closed").touch()
-        _, state = read_requirements(
-            send_answers(client, "reserve", state, confirm=YES)
-        )
+        response = send_answers(client, "reserve", state, confirm=YES)
+        _, state = read_requirements(response)
         send_answers(client, "reserve", state, question_2=SEATS)
     with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:
         rows = connection.execute("SELECT outcome FROM calls ORDER BY id").fetchall()
-    assert [outcome for (outcome,) in rows] == [
-        "asked",
-        "declined",
-        "asked",
-        "asked",
-        "ok",
-    ]
+    outcomes = [outcome for (outcome,) in rows]
+    assert outcomes == ["asked", "declined", "asked", "asked", "ok"]
     assert shop.list_approvals("question", "action") == [
         ("confirm", "decline"),
         ("confirm", "accept"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import Any, Literal
+from typing import Any
 
 import mcp_types as types
 import pytest
@@ -13,11 +13,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from tests.consent.shop_clients import Shop, fill_in_form
 
-CONNECTIONS: list[tuple[Literal["auto", "legacy"], str]] = [
-    ("auto", "stdio"),
-    ("legacy", "stdio"),
-    ("legacy", "http"),
-]
+CONNECTIONS = [("auto", "stdio"), ("legacy", "stdio"), ("legacy", "http")]
 
 
 async def decline(context: Any, params: Any) -> types.ElicitResult:
@@ -25,11 +21,7 @@ async def decline(context: Any, params: Any) -> types.ElicitResult:
 
 
 def call_tools(
-    shop: Shop,
-    mode: Literal["auto", "legacy"],
-    transport: str,
-    callback: Any,
-    *calls: Any,
+    shop: Shop, mode: Any, transport: str, callback: Any, *calls: Any
 ) -> list[str]:
     """Return the text of each call, in order through one connection."""
 
@@ -41,13 +33,9 @@ def call_tools(
     if transport == "http":
         with shop.serve_http() as server:
             return asyncio.run(run(server.url))
-    command = StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "generated.shop.mcp_server"],
-        env=shop.environment,
-        cwd=shop.root,
-    )
-    return asyncio.run(run(command))
+    options: Any = {"args": ["-m", "generated.shop.mcp_server"], "cwd": shop.root}
+    options |= {"command": sys.executable, "env": shop.environment}
+    return asyncio.run(run(StdioServerParameters(**options)))
 
 
 REFUND = ("refund_order", {"order_id": "A-1"})
@@ -57,7 +45,7 @@ BOOK = ("book_table", {"day": "Monday"})
 @pytest.mark.slow
 @pytest.mark.parametrize(("mode", "transport"), CONNECTIONS)
 def test_mcp_sdk_client_confirms_and_fills_in_forms_and_each_answer_is_recorded(
-    shop: Shop, mode: Literal["auto", "legacy"], transport: str
+    shop: Shop, mode: str, transport: str
 ) -> None:
     expected = ["refunded A-1 None", "booked Monday 3 inside"]
     assert call_tools(shop, mode, transport, fill_in_form, REFUND, BOOK) == expected
@@ -69,11 +57,18 @@ def test_mcp_sdk_client_confirms_and_fills_in_forms_and_each_answer_is_recorded(
     ]
 
 
+# The attacks on confirmations cover the other combinations without the SDK's client.
 @pytest.mark.slow
-@pytest.mark.parametrize(("mode", "transport"), CONNECTIONS)
-@pytest.mark.parametrize("callback", [decline, None])
+@pytest.mark.parametrize(
+    ("mode", "transport", "callback"),
+    [
+        ("auto", "stdio", decline),
+        ("legacy", "stdio", None),
+        ("legacy", "http", decline),
+    ],
+)
 def test_mcp_sdk_client_that_declines_or_cannot_elicit_runs_no_handler(
-    shop: Shop, mode: Literal["auto", "legacy"], transport: str, callback: Any
+    shop: Shop, mode: str, transport: str, callback: Any
 ) -> None:
     error = "has to ask the user first" if callback is None else "the user declined"
     texts = call_tools(shop, mode, transport, callback, REFUND, BOOK)

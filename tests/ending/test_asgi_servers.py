@@ -16,8 +16,8 @@ import pytest
 from tests.ending.conftest import SlowProject
 from tests.ending.test_http_ends import Call
 from tests.http.serving import Server
-from tests.mcp.servers import ERAS, MODERN
 from tests.ports import find_free_port
+from tests.waiting import wait_until
 
 APP = "generated.slow.mcp_server:app"
 TOKEN = "right-token-123456"
@@ -92,16 +92,21 @@ def run_server(project: SlowProject, command: list[str]) -> Iterator[Server]:
         process.communicate()
 
 
-@pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("command", SERVERS)
-def test_running_tool_call_is_answered_when_the_asgi_server_is_terminated(
-    project: SlowProject, command: list[str], era: str
+def test_running_tool_calls_are_answered_when_the_asgi_server_is_terminated(
+    project: SlowProject, command: list[str]
 ) -> None:
+    """One call uses a handshake version, the other one the stateless version."""
+    tools = {"async_second": True, "sync_second": False}
     with run_server(project, command) as running:
-        call = Call(running, project, "async_second", token=TOKEN, modern=era == MODERN)
-        project.wait_for_event("begun")
+        calls = [
+            Call(running, project, tool, token=TOKEN, modern=is_modern)
+            for tool, is_modern in tools.items()
+        ]
+        wait_until(lambda: project.events.count("begun") == len(calls))
         running.process.send_signal(signal.SIGTERM)
-        call.join(END_TIMEOUT_S)
+        for call in calls:
+            call.join(END_TIMEOUT_S)
         running.process.wait(END_TIMEOUT_S)
-    assert "finished" in call.answer
-    assert project.outcomes == {"async_second": "ok"}
+    assert all("finished" in call.answer for call in calls)
+    assert project.outcomes == dict.fromkeys(tools, "ok")

@@ -15,14 +15,10 @@ from typing import IO, Any
 import pytest
 
 from tests.ending.conftest import TIMEOUT_S, SlowProject, measure_exit
-from tests.forked_servers import Process, start
-from tests.mcp.servers import ERAS, LEGACY, MODERN, encode_requests
+from tests.forked_servers import Process, run, start
+from tests.mcp.servers import LEGACY, MODERN, encode_requests
 
 SLOW = pytest.mark.slow
-# One process serves both protocol eras; the fast suite runs one, since each test waits.
-ERA = pytest.mark.parametrize(
-    "era", [era if era != LEGACY else pytest.param(era, marks=SLOW) for era in ERAS]
-)
 ENDLESS_TOOLS = pytest.mark.parametrize(
     "tool", ["sync_endless", "async_endless", pytest.param("stubborn", marks=SLOW)]
 )
@@ -187,21 +183,22 @@ def test_stdio_mcp_server_cancels_calls_at_once_on_a_signal_after_stdin_eof(
     assert project.events == ["begun", "cancelled", "atexit"]
 
 
-@ERA
 @pytest.mark.parametrize(
-    "source_kind",
-    ["pipe", *(pytest.param(f, marks=SLOW) for f in ("file", "empty file"))],
+    ("source_kind", "era"),
+    [
+        ("pipe", MODERN),
+        pytest.param("file", LEGACY, marks=SLOW),
+        pytest.param("empty file", MODERN, marks=SLOW),
+    ],
 )
 def test_stdio_mcp_server_answers_running_calls_after_stdin_eof(
     project: SlowProject, tmp_path: Path, source_kind: str, era: str
 ) -> None:
-    tools = (
-        () if source_kind == "empty file" else ("quick", "sync_second", "async_second")
-    )
-    data = encode_calls(era, *tools) if tools else b""
+    expected = {"quick": "quick", "sync_second": "finished", "async_second": "finished"}
+    expected = {} if source_kind == "empty file" else expected
+    data = encode_calls(era, *expected) if expected else b""
     input_file, output_file = tmp_path / "input", tmp_path / "output"
     input_file.write_bytes(data)
-    env = {**os.environ, **project.environment}
     with input_file.open("rb") as source, output_file.open("wb") as sink:
         is_file = source_kind != "pipe"
         process = subprocess.run(
@@ -211,23 +208,16 @@ def test_stdio_mcp_server_answers_running_calls_after_stdin_eof(
             stdout=sink if is_file else subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=project.root,
-            env=env,
+            env={**os.environ, **project.environment},
             timeout=60,
         )
     assert process.returncode == 0, process.stderr
-    results = parse_results(output_file.read_bytes() if is_file else process.stdout)
-    expected = {"quick": "quick", "sync_second": "finished", "async_second": "finished"}
-    assert results == (expected if tools else {})
+    output = output_file.read_bytes() if is_file else process.stdout
+    assert parse_results(output) == expected
 
 
 def test_stdio_mcp_server_refuses_a_negative_grace_period(project: SlowProject) -> None:
-    process = subprocess.run(
-        build_command(-1),
-        cwd=project.root,
-        env={**os.environ, **project.environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-    )
+    env = {**os.environ, **project.environment}
+    process = run(project.root, *build_command(-1)[2:], env=env, input=b"")
     assert process.returncode == 2
-    assert "--grace must not be negative" in process.stderr
+    assert b"--grace must not be negative" in process.stderr

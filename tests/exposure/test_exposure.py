@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
-import pytest
-
+from tests.conftest import Project
 from toolcast.model.loading import load_workspace
-from toolcast.model.model import Workspace
 from toolcast.targets.exposure import Exposure, build_exposures
 
+Make = Callable[..., Project]
 PING = "summary: Answer.\nparameters: {type: object}\n"
 TOOLSET = """\
 permissions: {write: Change things.}
@@ -52,34 +50,25 @@ EXPECTED = {
 }
 
 
-@pytest.fixture
-def workspace(make_project: Callable[..., Any]) -> Workspace:
-    project = make_project(TOOLS, toolset=TOOLSET)
-    return load(os.fspath(project.root))
+def load_exposures(project: Project) -> Mapping[str, Exposure]:
+    """Return the exposures of a project without findings."""
+    workspace, findings = load_workspace(os.fspath(project.root))
+    assert workspace is not None and not findings, findings
+    return build_exposures(workspace, workspace.toolsets[0])
 
 
-def load(root: str) -> Workspace:
-    """Load a workspace without findings."""
-    workspace, findings = load_workspace(root)
-    assert not findings, findings
-    assert workspace is not None, findings
-    return workspace
-
-
-@pytest.mark.parametrize("tool", EXPECTED)
-def test_exposure_has_reason_for_each_client(workspace: Workspace, tool: str) -> None:
+def test_exposure_has_reason_for_each_client(make_project: Make) -> None:
     """Reasons are empty if the client or target has the tool."""
-    assert build_exposures(workspace, workspace.toolsets[0])[tool] == EXPECTED[tool]
+    assert load_exposures(make_project(TOOLS, toolset=TOOLSET)) == EXPECTED
 
 
-def test_tool_excluded_from_a_target_is_excluded_from_dependent_targets(
-    make_project: Callable[..., Any],
+def test_tool_excluded_from_a_target_is_excluded_from_dependents(
+    make_project: Make,
 ) -> None:
     exclusions = "exclusions: [{tool: ping, target: registry, reason: Not yet.}]\n"
     tools = {"ping": f"{PING}cli: {{keyword: ping}}\n"}
     project = make_project(tools, toolset=f"targets: {{mcp: {{}}}}\n{exclusions}")
-    workspace = load(os.fspath(project.root))
-    assert build_exposures(workspace, workspace.toolsets[0])["ping"].targets == {
+    assert load_exposures(project)["ping"].targets == {
         "registry": "Not yet.",
         "mcp": "not in registry, which mcp needs: Not yet.",
     }

@@ -7,12 +7,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
 
 import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from starlette.testclient import TestClient
 
 from generated.molecule.mcp_server import app
 from tests.http.serving import ROOT, Server, rpc
@@ -88,53 +88,17 @@ def test_mcp_app_asgi_lifespan_can_run_again_in_new_event_loops() -> None:
 def test_mcp_app_mounted_without_its_lifespan_answers_503_with_help() -> None:
     outer = Starlette(routes=[Mount("/platform", app)])
 
-    async def send_requests() -> httpx.Response:
-        transport = httpx.ASGITransport(outer)
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://x"
-        ) as client:
-            return await client.get("/platform/health")
-
-    answer = asyncio.run(send_requests())
-    assert answer.status_code == 503
-    assert "lifespan=app.lifespan" in answer.json()["help"]
-
-
-@pytest.mark.parametrize(
-    "missing", [*(v for _, v in CLIENTS), "MOLECULE_ALLOWED_HOSTS"]
-)
-def test_asgi_app_startup_fails_without_tokens_or_allowed_hosts(
-    missing: str, environment: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(missing)
-    received = [{"type": "lifespan.startup"}]
-    sent: list[Mapping[str, object]] = []
-
-    async def start() -> None:
-        async def receive() -> dict[str, str]:
-            return received.pop()
-
-        async def send(message: object) -> None:
-            assert isinstance(message, dict)
-            sent.append(message)
-
-        await app({"type": "lifespan"}, receive, send)
-
-    asyncio.run(start())
-    assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
-    assert missing in str(sent[0]["message"])
+    client = TestClient(outer)
+    for path in ("/platform/health", "/platform/ready"):
+        answer = client.get(path)
+        assert answer.status_code == 503
+        assert "lifespan=app.lifespan" in answer.json()["help"]
 
 
 def test_importing_generated_mcp_server_does_not_import_mcp_sdk_or_uvicorn() -> None:
     code = f"import sys, {MODULE}; print(*sorted(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = done.stdout.split()
+    command = [sys.executable, "-c", code]
+    loaded = subprocess.check_output(command, cwd=ROOT, text=True).split()
     assert not {"mcp", "starlette", "uvicorn", "toolcast_runtime.http.app"} & {*loaded}
 
 

@@ -67,6 +67,11 @@ async def test_content_length_over_the_maximum_body_size_gets_413(
         (["[::1]"], "[::1]:80", True),
         (["[::1]"], "[::2]", False),
         (["a"], "b", False),
+        (["a"], "a.b:80", False),
+        (["a"], "a.", True),
+        (["a"], "a..:1", False),
+        (["a"], ".:1", False),
+        (["a"], "a\xa0", False),
     ],
 )
 def test_host_header_must_match_an_allowed_host_and_its_port(
@@ -84,6 +89,10 @@ def test_host_header_must_match_an_allowed_host_and_its_port(
         ("https://a:1", True),
         ("ftp://a", False),
         ("http://b", False),
+        ("http://a.b", False),
+        ("http://a@b", False),
+        ("file://a", False),
+        ("http://a.:1", True),
         ("https://Page.example/", True),
         ("https://page.example:1", False),
         ("null", False),
@@ -111,6 +120,9 @@ def test_json_levels_and_values_are_counted_only_to_just_above_the_limit() -> No
     assert count_values(b"[" + b"1," * 10_000 + b"1]") == 10_001
     assert count_values(b"[" + b"1," * 20_000 + b"1]") == 10_001
     assert count_values(b'["' + b"," * 20_000 + b'", {}]') == 4
+    assert count_values(rb'["\",' + b"," * 20_000 + b'", {}]') == 4
+    assert count_values(b"[" + b"[]," * 6_000 + b"0]") == 10_001
+    assert count_values(b"{" + b'"a":{"b":1},' * 6_000 + b'"c":1}') == 10_001
 
 
 async def test_asgi_receive_returns_the_buffered_body_and_then_later_messages() -> None:
@@ -120,11 +132,7 @@ async def test_asgi_receive_returns_the_buffered_body_and_then_later_messages() 
         return {"type": "http.disconnect"}
 
     receive = replay_body(b"abc", receive_disconnect)
-    assert await receive() == {
-        "type": "http.request",
-        "body": b"abc",
-        "more_body": False,
-    }
+    assert await receive() == body_message(b"abc")
     assert (await receive())["type"] == "http.disconnect"
 
 

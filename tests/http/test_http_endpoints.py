@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -35,63 +34,22 @@ def get_token(client: str) -> str:
     return TOKENS[f"KIRISHIMA_TOKEN_{client.upper()}"]
 
 
-@pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
-@pytest.mark.parametrize("slash", ["", "/"])
-@pytest.mark.parametrize("client", ENDPOINTS)
-def test_tools_list_at_a_client_path_returns_that_clients_tools(
-    server: Server, client: str, slash: str, modern: bool
-) -> None:
-    """The path may end with a slash."""
-    path = ENDPOINTS[client].rstrip("/") + slash
-    answer = server.request(path, "tools/list", token=get_token(client), modern=modern)
-    assert answer.status == 200, answer.body
-    assert "memory" in str(answer.message) or client == "copilot"
-
-
-@pytest.mark.parametrize("owner", [*ENDPOINTS, "admin"])
 @pytest.mark.parametrize("client", ENDPOINTS)
 def test_client_endpoint_bearer_token_is_refused_at_other_client_endpoints(
-    server: Server, client: str, owner: str
+    server: Server, client: str
 ) -> None:
-    token = TOKENS["KIRISHIMA_ADMIN_TOKEN"] if owner == "admin" else get_token(owner)
-    answer = server.request(ENDPOINTS[client], "tools/list", token=token)
-    assert answer.status == (200 if owner == client else 401)
-    if owner != client:
+    path = ENDPOINTS[client]
+    assert server.request(path, "tools/list", token=get_token(client)).status == 200
+    for token in {*TOKENS.values()} - {get_token(client)}:
+        answer = server.request(path, "tools/list", token=token)
+        assert answer.status == 401
         challenge = answer.headers["www-authenticate"]
         assert challenge == f'Bearer realm="kirishima {client}", error="invalid_token"'
-        assert (
-            answer.message["error"]["message"]
-            == "the token is not valid for this endpoint"
-        )
-
-
-@pytest.mark.parametrize(
-    "authorization",
-    [
-        None,
-        "",
-        "Bearer",
-        "Bearer ",
-        "Bearer internal-3f1",
-        "Bearer internal-3f1cc",
-        "Bearer INTERNAL-3F1C",
-        "Basic internal-3f1c",
-        "internal-3f1c",
-        "Bearer internal-3f1c, Bearer internal-3f1c",
-    ],
-)
-def test_http_request_without_the_exact_bearer_token_gets_401(
-    server: Server, authorization: str | None
-) -> None:
-    headers = {} if authorization is None else {"Authorization": authorization}
-    answer = server.send("/mcp/", b"{}", headers)
-    assert answer.status == 401
-    assert answer.headers["www-authenticate"].startswith("Bearer realm=")
-
-
-def test_authorization_scheme_bearer_is_case_insensitive(server: Server) -> None:
-    headers = {"Authorization": f"bEARER {get_token('internal')}"}
-    assert server.send("/mcp/", b"{}", headers).status != 401
+        message = answer.message["error"]["message"]
+        assert message == "the token is not valid for this endpoint"
+    no_token = server.send(path, b"{}")
+    assert no_token.status == 401
+    assert no_token.headers["www-authenticate"] == f'Bearer realm="kirishima {client}"'
 
 
 def test_admin_tool_listing_for_all_clients_requires_the_admin_token(
@@ -117,60 +75,47 @@ def test_health_endpoint_needs_no_token_and_accepts_any_host(server: Server) -> 
     assert (answer.status, json.loads(answer.body)) == (200, {"status": "ok"})
 
 
-@pytest.mark.parametrize("path", ["/", "/mcp/unknown/", "/mcp/internal/", "/mcp//"])
-def test_http_request_to_unknown_path_gets_404(server: Server, path: str) -> None:
-    assert server.request(path, "tools/list", token=get_token("internal")).status == 404
-
-
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
         ({"Host": "evil.example"}, 421),
-        ({"Host": "localhost.evil.example:80"}, 421),
         ({"Host": "127.0.0.1.evil.example"}, 421),
         ({"Origin": "http://evil.example"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Origin": "http://localhost.evil.example"}, 403),
-        ({"Origin": "http://localhost@evil.example"}, 403),
-        ({"Origin": "file://localhost"}, 403),
         ({"Origin": "http://localhost:5173"}, 200),
-        ({"Host": "LocalHost:1"}, 200),
-        ({"Host": "localhost."}, 200),
         ({"Host": "localhost.:1", "Origin": "http://localhost.:1"}, 200),
-        ({"Host": "localhost..:1"}, 421),
-        ({"Host": ".:1"}, 421),
         ({"Host": "[::1]:8000", "Origin": "http://[::1]:8000"}, 200),
     ],
 )
 def test_http_request_with_foreign_host_or_origin_header_is_refused(
     server: Server, headers: dict[str, str], status: int
 ) -> None:
-
     body, usual = rpc("tools/list")
+    headers = {**usual, "Authorization": f"Bearer {get_token('internal')}", **headers}
+    assert server.send("/mcp/", body, headers).status == status
+
+
+def test_mcp_endpoint_allows_only_post(server: Server) -> None:
     authorized = {"Authorization": f"Bearer {get_token('internal')}"}
-    assert (
-        server.send("/mcp/", body, {**usual, **authorized, **headers}).status == status
-    )
+    for method in ("GET", "DELETE", "PUT", "OPTIONS"):
+        answer = server.send("/mcp/", b"", authorized, method)
+        assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
-@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
-def test_mcp_endpoint_allows_only_post(server: Server, method: str) -> None:
-    authorized = {"Authorization": f"Bearer {get_token('internal')}"}
-    answer = server.send("/mcp/", b"", authorized, method)
-    assert (answer.status, answer.headers["allow"]) == (405, "POST")
-
-
-def test_json_server_log_has_one_object_per_line_without_query_strings(
+def test_json_server_log_has_no_query_strings_or_terminal_escape_codes(
     server: Server,
 ) -> None:
+    """Each line is an object."""
     before = len(server.lines)
     authorized = {"Authorization": f"Bearer {get_token('copilot')}"}
     server.send("/mcp/copilot/?secret=query-7c", b"{}", authorized)
     server.wait_for_log('"path": "/mcp/copilot/"', before)
     assert "query-7c" not in server.log
-    for line in server.log.splitlines():
-        record: dict[str, Any] = json.loads(line)
+    records = [json.loads(line) for line in server.log.splitlines()]
+    assert any("Uvicorn running" in record["message"] for record in records)
+    for record in records:
         assert {"time", "level", "name", "message"} <= set(record)
+        assert "color_message" not in record
+        assert "\x1b" not in "".join(map(str, record.values()))
 
 
 def test_tool_call_over_http_is_logged_once_without_an_access_log_line(
@@ -193,15 +138,9 @@ def test_tool_call_over_http_is_logged_once_without_an_access_log_line(
         if line["name"] == "toolcast.calls" or line.get("path") == "/mcp/"
     ]
     assert len(records) == 1, records
-    record = records[0]
-    fields = {name: record[name] for name in ("tool", "client", "user", "outcome")}
-    assert fields == {
-        "tool": "get_personality",
-        "client": "internal",
-        "user": None,
-        "outcome": "ok",
-    }
-    assert (record["name"], record["request_id"]) == ("toolcast.calls", "1")
+    fields = ("name", "request_id", "tool", "client", "user", "outcome")
+    expected = ["toolcast.calls", "1", "get_personality", "internal", None, "ok"]
+    assert [records[0][name] for name in fields] == expected
 
 
 def test_http_server_startup_log_has_each_endpoint_url(server: Server) -> None:
@@ -209,11 +148,3 @@ def test_http_server_startup_log_has_each_endpoint_url(server: Server) -> None:
     urls = {line["client"]: line["url"] for line in lines if "url" in line}
     base = f"http://127.0.0.1:{server.port}"
     assert urls == {client: base + path for client, path in ENDPOINTS.items()}
-
-
-def test_json_server_log_contains_no_terminal_escape_codes(server: Server) -> None:
-    lines = [json.loads(line) for line in server.log.splitlines()]
-    assert any("Uvicorn running" in line["message"] for line in lines)
-    for line in lines:
-        assert "color_message" not in line
-        assert "\x1b" not in "".join(map(str, line.values()))

@@ -59,9 +59,7 @@ def send_body(
     return server.send(path, body, headers)
 
 
-def test_tool_call_access_log_line_is_written_only_for_error_statuses(
-    server: Server,
-) -> None:
+def test_tool_call_has_access_log_line_only_for_error_status(server: Server) -> None:
     """Each call has a log line of its own; a request with status 200 adds none."""
     call = {"name": "unknown_tool", "arguments": {}}
     token, start = PATHS["/mcp/"], len(server.lines)
@@ -81,45 +79,34 @@ def test_request_with_wrong_bearer_token_gets_401(server: Server, path: str) -> 
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
 
 
-@each_path
 @pytest.mark.parametrize("is_declared", [True, False])
-def test_request_body_over_four_mebibytes_gets_413(
-    server: Server, path: str, is_declared: bool
-) -> None:
+def test_body_over_four_mebibytes_gets_413(server: Server, is_declared: bool) -> None:
     """The limit applies to a declared length and to chunks."""
     size = 4 * 1024 * 1024 + 1
-    headers = {"Authorization": f"Bearer {PATHS[path]}"}
+    headers = {"Authorization": f"Bearer {PATHS['/mcp/']}"}
     if is_declared:
         body: Any = MARK.encode().ljust(size)
     else:
         body = iter([MARK.encode().ljust(size // 2), b" " * size])
         headers["Transfer-Encoding"] = "chunked"
     try:
-        answer = server.send(path, body, headers)
+        answer = server.send("/mcp/", body, headers)
     except (BrokenPipeError, ConnectionResetError):
         return  # The server closed the connection before the body was sent.
     assert answer.status == 413
-    assert answer.message["error"]["message"] == (
-        "the body is larger than 4194304 bytes"
-    )
+    message = answer.message["error"]["message"]
+    assert message == "the body is larger than 4194304 bytes"
 
 
-@each_path
 @eras
 @pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        (b"", -32700),
-        (b"m4rk3r", -32700),
-        (b'{"jsonrpc": "2.0", "id": 1, "method": "m4rk3r"', -32700),
-        (b'\xff\xfe{"m4rk3r": 1}', -32700),
-    ],
+    "body", [b"", b"m4rk3r", b'{"id": 1, "method": "m4rk3r"', b'\xff\xfe{"m4rk3r": 1}']
 )
 def test_request_body_with_invalid_json_is_a_json_rpc_parse_error(
-    server: Server, path: str, modern: bool, body: bytes, code: int
+    server: Server, modern: bool, body: bytes
 ) -> None:
-    answer = send_body(server, path, body, modern=modern)
-    assert (answer.status, answer.message["error"]["code"]) == (400, code)
+    answer = send_body(server, "/mcp/", body, modern=modern)
+    assert (answer.status, answer.message["error"]["code"]) == (400, -32700)
 
 
 @each_path
@@ -130,8 +117,6 @@ def test_request_body_with_invalid_json_is_a_json_rpc_parse_error(
         [],
         [{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}],
         "m4rk3r",
-        7,
-        None,
         {"id": 1, "method": "tools/list"},
         {"jsonrpc": "1.0", "id": 1, "method": "tools/list"},
         {"jsonrpc": "2.0", "id": {"m4rk3r": 1}, "method": "tools/list"},
@@ -148,12 +133,11 @@ def test_invalid_json_rpc_message_is_answered_with_400_and_an_error_code(
     assert answer.message["error"]["code"] in (-32600, -32602)
 
 
-@each_path
 @eras
-@pytest.mark.parametrize("levels", [201, 10_000, 100_000])
+@pytest.mark.parametrize("levels", [201, 100_000])
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
 def test_request_body_nested_deeper_than_200_levels_gets_400(
-    server: Server, path: str, modern: bool, levels: int, opening: bytes
+    server: Server, modern: bool, levels: int, opening: bytes
 ) -> None:
     head = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
     closing = b"]" if opening == b"[" else b"}"
@@ -163,11 +147,10 @@ def test_request_body_nested_deeper_than_200_levels_gets_400(
         # Brackets that were closed earlier do not count.
         b"[" + b"[]," * 300 + opening * levels + b"1" + closing * levels + b"]",
     ):
-        answer = send_body(server, path, body, modern=modern)
+        answer = send_body(server, "/mcp/", body, modern=modern)
         assert answer.status == 400
-        assert answer.message["error"]["message"] == (
-            "the body has more than 200 levels of nesting"
-        )
+        message = answer.message["error"]["message"]
+        assert message == "the body has more than 200 levels of nesting"
 
 
 def test_brackets_in_json_strings_do_not_count_as_body_nesting(server: Server) -> None:
@@ -179,9 +162,7 @@ def test_brackets_in_json_strings_do_not_count_as_body_nesting(server: Server) -
 
 @each_path
 @eras
-@pytest.mark.parametrize(
-    "name", ["m4rk3r", "", "../m4rk3r", "memory\u0000", "x" * 10_000]
-)
+@pytest.mark.parametrize("name", ["m4rk3r", "", "memory\u0000", "x" * 10_000])
 def test_unknown_tool_call_is_an_error_with_the_tool_name(
     server: Server, path: str, modern: bool, name: str
 ) -> None:
@@ -198,13 +179,12 @@ def test_unknown_tool_call_is_an_error_with_the_tool_name(
         assert error == {"code": -32602, "message": f"Unknown tool: {name}"}
 
 
-@each_path
 @eras
 @pytest.mark.parametrize("method", ["tools/m4rk3r", "prompts/list", "initialized"])
 def test_unknown_json_rpc_method_has_error_code_minus_32601(
-    server: Server, path: str, modern: bool, method: str
+    server: Server, modern: bool, method: str
 ) -> None:
-    answer = server.request(path, method, token=PATHS[path], modern=modern)
+    answer = server.request("/mcp/", method, token=PATHS["/mcp/"], modern=modern)
     assert answer.message["error"]["code"] == -32601
 
 
@@ -232,14 +212,14 @@ def test_invalid_tool_arguments_are_reported_in_a_result_with_is_error(
         assert problem in answer["result"]["content"][0]["text"]
 
 
-@each_path
 @eras
-@pytest.mark.parametrize("arguments", ["m4rk3r", [1], 7])
+@pytest.mark.parametrize("arguments", ["m4rk3r", [1]])
 def test_tool_arguments_that_are_not_an_object_are_an_invalid_params_error(
-    server: Server, path: str, modern: bool, arguments: Any
+    server: Server, modern: bool, arguments: Any
 ) -> None:
     call = {"name": "memory", "arguments": arguments}
-    answer = server.request(path, "tools/call", call, token=PATHS[path], modern=modern)
+    token = PATHS["/mcp/"]
+    answer = server.request("/mcp/", "tools/call", call, token=token, modern=modern)
     assert answer.message["error"]["code"] == -32602
 
 
@@ -261,16 +241,12 @@ def test_unsupported_content_type_accept_or_protocol_version_is_rejected(
     assert answer.status in status
 
 
-@pytest.mark.parametrize(
-    "origins", [("http://localhost", "http://evil.example"), ("http://localhost",) * 2]
-)
-def test_request_with_two_origin_headers_gets_403(
-    server: Server, origins: tuple[str, str]
-) -> None:
+@pytest.mark.parametrize("second", ["http://evil.example", "http://localhost"])
+def test_request_with_two_origin_headers_gets_403(server: Server, second: str) -> None:
     body, headers = rpc("tools/list")
     headers["Authorization"] = f"Bearer {PATHS['/mcp/']}"
     # Header names ignore case, so two spellings of a dict key send the header twice.
-    headers.update(zip(("Origin", "origin"), origins, strict=True))
+    headers |= {"Origin": "http://localhost", "origin": second}
     assert server.send("/mcp/", body, headers).status == 403
 
 
@@ -287,15 +263,12 @@ def test_websocket_upgrade_without_token_is_answered_with_401(server: Server) ->
 
 def test_admin_endpoint_rejects_wrong_tokens_and_invalid_bodies(server: Server) -> None:
     path = "/api/admin/list-mcp-tools"
-    assert (
-        server.send(path, b"", {"Authorization": f"Bearer {MARK}"}, "GET").status == 401
-    )
+    wrong = {"Authorization": f"Bearer {MARK}"}
+    assert server.send(path, b"", wrong, "GET").status == 401
     right = {"Authorization": f"Bearer {TOKENS['KIRISHIMA_ADMIN_TOKEN']}"}
     answer = server.send(path, b"{m4rk3r", right, "GET")
-    assert (answer.status, json.loads(answer.body)) == (
-        400,
-        {"error": "the body is not JSON"},
-    )
+    assert answer.status == 400
+    assert json.loads(answer.body) == {"error": "the body is not JSON"}
     assert server.send(path, b"[" * 10_000, right, "GET").status == 400
     assert server.send(path, b" " * 5_000_000, right, "GET").status == 413
 

@@ -57,11 +57,6 @@ def test_allowed_host_headers_are_the_configured_ones_and_the_listen_host(
         ("", TOKENS, ["the host names that clients use must be declared: set HOSTS"]),
         ("localhost", {"A": "x", "B": "x"}, ["A and B contain the same token"]),
         ("localhost", {"A": "x", "ADMIN": "x"}, ["A and ADMIN contain the same token"]),
-        (
-            "localhost",
-            {"A_FILE": "/nowhere"},
-            ["A_FILE cannot be read or has no token"],
-        ),
     ],
 )
 def test_listen_settings_refuse_missing_or_equal_tokens_and_missing_hosts(
@@ -81,23 +76,9 @@ def test_oauth_without_issuer_requires_bearer_tokens_on_a_public_address() -> No
     assert "every client needs a token" in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [
-        ("localhost", True),
-        ("127.0.0.1", True),
-        ("127.9.9.9", True),
-        ("::1", True),
-        ("128.0.0.1", False),
-        ("0.0.0.0", False),
-        ("example.org", False),
-        ("", False),
-    ],
-)
-def test_is_loopback_accepts_localhost_127_addresses_and_ipv6_loopback(
-    host: str, expected: bool
-) -> None:
-    assert is_loopback(host) is expected
+def test_is_loopback_accepts_localhost_127_addresses_and_ipv6_loopback() -> None:
+    assert all(map(is_loopback, ("localhost", "127.0.0.1", "127.9.9.9", "::1")))
+    assert not any(map(is_loopback, ("128.0.0.1", "0.0.0.0", "example.org", "")))
 
 
 ISSUER_ENVIRONMENT = {
@@ -111,20 +92,12 @@ ISSUER_ENVIRONMENT = {
     [
         ({}, {}, []),
         ({"SHOP_PUBLIC_URL": ""}, {}, ["the server's public URL: set SHOP_PUBLIC"]),
-        (
-            {"SHOP_OAUTH_ISSUER": " "},
-            {},
-            ["authorization server's URL: set SHOP_OAUTH_ISSUER"],
-        ),
+        ({"SHOP_OAUTH_ISSUER": " "}, {}, ["server's URL: set SHOP_OAUTH_ISSUER"]),
+        ({"SHOP_OAUTH_ISSUER": "http://a.example"}, {}, ["SHOP_OAUTH_ISSUER must be"]),
         ({"SHOP_OAUTH_ISSUER": ""}, {"issuer": "https://login.example"}, []),
         ({"SHOP_PUBLIC_URL": "http://a.example"}, {}, ["SHOP_PUBLIC_URL must be an"]),
         ({"SHOP_OAUTH_JWKS_URI": "x"}, {}, ["SHOP_OAUTH_JWKS_URI must be an https"]),
         ({}, {"introspection": True}, ["_CLIENT_ID and SHOP_OAUTH_CLIENT_SECRET: set"]),
-        (
-            {"SHOP_OAUTH_CLIENT_ID": "x"},
-            {"introspection": True},
-            ["_CLIENT_ID and SHOP_OAUTH_CLIENT_SECRET: set"],
-        ),
         (
             {"SHOP_OAUTH_CLIENT_ID": "x", "SHOP_OAUTH_CLIENT_SECRET": "y"},
             {"introspection": True},
@@ -156,14 +129,10 @@ def test_oauth_issuer_without_environment_variables_is_empty() -> None:
 
 def test_oauth_scope_grants_access_to_its_client_endpoints() -> None:
     """Endpoints without a client accept any scope."""
-    issuer, _ = Issuer.from_environment(
-        OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), ISSUER_ENVIRONMENT
-    )
-    assert [issuer.has_scope_for(client) for client in (None, "a", "b")] == [
-        True,
-        True,
-        False,
-    ]
+    oauth = OAuth("SHOP", (Scope("x"), Scope("y", ("a",))))
+    issuer, _ = Issuer.from_environment(oauth, ISSUER_ENVIRONMENT)
+    assert issuer.has_scope_for(None) and issuer.has_scope_for("a")
+    assert not issuer.has_scope_for("b")
 
 
 def test_startup_log_lists_each_endpoint_with_its_token_variable(

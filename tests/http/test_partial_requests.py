@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import uvicorn
@@ -87,9 +87,7 @@ async def test_http_request_with_invalid_headers_is_refused_without_reading_the_
     assert app.body is None
 
 
-async def test_http_method_is_checked_after_the_token_and_before_content_length() -> (
-    None
-):
+async def test_http_method_is_checked_between_token_and_content_length() -> None:
     assert await GuardedApp().handle(HOST, WRONG_TOKEN, method="PUT") == [401]
     assert await GuardedApp().handle(HOST, VALID_TOKEN, TOO_LONG, method="PUT") == [405]
 
@@ -117,19 +115,53 @@ async def test_disconnected_http_client_gets_no_response() -> None:
 
 
 @pytest.mark.parametrize("has_arrived", [None, False])
-async def test_http_request_whose_body_never_arrives_gets_408(
-    monkeypatch: pytest.MonkeyPatch, has_arrived: bool | None
+@pytest.mark.parametrize("pause", [0.02, 60])
+async def test_http_request_whose_body_never_ends_gets_408(
+    monkeypatch: pytest.MonkeyPatch, has_arrived: bool | None, pause: float
 ) -> None:
     monkeypatch.setattr(request_limits, "BODY_TIMEOUT_S", 0.05)
     app = GuardedApp()
 
-    async def wait_forever() -> dict[str, Any]:
-        return cast(dict[str, Any], await asyncio.Future())
+    async def receive_part() -> dict[str, Any]:
+        await asyncio.sleep(pause)
+        return body_message(b"1", more=True)
 
-    app.receive = wait_forever  # type: ignore[method-assign]
+    app.receive = receive_part  # type: ignore[method-assign]
     extensions = {} if has_arrived is None else {ARRIVED: lambda: has_arrived}
     async with asyncio.timeout(5):
         assert await app.handle(HOST, VALID_TOKEN, extensions=extensions) == [408]
+    assert app.body is None
+
+
+@pytest.mark.parametrize(
+    ("authorization", "is_valid"),
+    [
+        (b"Bearer t0k", True),
+        (b"bEARER   t0k ", True),
+        (b"Bearer t0", False),
+        (b"Bearer t0kk", False),
+        (b"Bearer T0K", False),
+        (b"Basic t0k", False),
+        (b"t0k", False),
+        (b"Bearer t0k, Bearer t0k", False),
+        (b"Bearer t0k\xa0", False),
+        (b"Bearer \xa0t0k", False),
+        (b"Bearer t0k\x85", False),
+        (b"Bearer\xa0t0k", False),
+        (b"Bearer t0k\x1f", False),
+        (b"Bearer \xff\xfe", False),
+        (b"Bearer ", False),
+        (b"Bearer", False),
+        (b"", False),
+        (b"Bearer " + b"t" * 60_000, False),
+    ],
+)
+async def test_bearer_token_must_match_without_stripping_unicode_spaces(
+    authorization: bytes, is_valid: bool
+) -> None:
+    app = GuardedApp(body_message(b"{}"))
+    sent = await app.handle(HOST, (b"authorization", authorization))
+    assert sent == [200 if is_valid else 401]
 
 
 async def test_json_rpc_request_with_null_id_is_rejected_only_at_rpc_paths() -> None:

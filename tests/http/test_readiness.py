@@ -11,8 +11,6 @@ from typing import Any
 
 import httpx
 import pytest
-from starlette.applications import Starlette
-from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from generated.kirishima.mcp_server import SERVER
@@ -67,12 +65,18 @@ def make_package(
 ) -> tuple[Any, str]:
     """Write a package with one tool and return it with its handlers' package name."""
     package = Package(folder)
-    name = package.name
-    package.write(
-        definition("work", handler=f"{name}.work:work", persistent=persistent)
-    )
-    (folder / name / "work.py").write_text(source, "utf-8")
-    return package.load(), name
+    handler = f"{package.name}.work:work"
+    package.write(definition("work", handler=handler, persistent=persistent))
+    (folder / package.name / "work.py").write_text(source, "utf-8")
+    return package.load(), package.name
+
+
+def make_ledger_registry(folder: Path) -> Registry:
+    """Return a registry with a ledger in a new folder."""
+    package, name = make_package(folder, "def work(): return 1\n", persistent=True)
+    path = str(folder / "new" / "calls.sqlite3")
+    settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=path)
+    return Registry(package, handlers=name, ledger=settings)
 
 
 def test_ready_endpoint_needs_no_token_and_accepts_any_host() -> None:
@@ -119,10 +123,7 @@ def test_server_is_ready_only_if_the_ledger_can_be_opened(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The failure is logged once and does not reveal the path."""
-    package, name = make_package(tmp_path, "def work(): return 1\n", persistent=True)
-    path = tmp_path / "there" / "calls.sqlite3"
-    settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(path))
-    registry = Registry(package, handlers=name, ledger=settings)
+    registry, path = make_ledger_registry(tmp_path), tmp_path / "new" / "calls.sqlite3"
     assert request_readiness(registry) == [(200, READY)]
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
@@ -133,12 +134,9 @@ def test_server_is_ready_only_if_the_ledger_can_be_opened(
 
 
 def test_server_with_unwritable_ledger_is_not_ready(tmp_path: Path) -> None:
-    package, name = make_package(tmp_path, "def work(): return 1\n", persistent=True)
-    path = tmp_path / "calls.sqlite3"
-    settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(path))
-    registry = Registry(package, handlers=name, ledger=settings)
+    registry = make_ledger_registry(tmp_path)
     assert request_readiness(registry) == [(200, READY)]
-    with sqlite3.connect(path) as connection:
+    with sqlite3.connect(tmp_path / "new" / "calls.sqlite3") as connection:
         assert list(connection.execute("SELECT * FROM calls")) == []
         connection.execute(
             "CREATE TRIGGER full BEFORE INSERT ON calls"
@@ -151,9 +149,7 @@ def test_server_with_unwritable_ledger_is_not_ready(tmp_path: Path) -> None:
 def test_server_is_not_ready_until_a_slow_ledger_responds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    package, name = make_package(tmp_path, "def work(): return 1\n", persistent=True)
-    settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(tmp_path / "a" / "b"))
-    registry = Registry(package, handlers=name, ledger=settings)
+    registry = make_ledger_registry(tmp_path)
     is_free = asyncio.Event()
     monkeypatch.setattr(registry.calls, "check_ledger", is_free.wait)
     monkeypatch.setattr("toolcast_runtime.http.app._READINESS_TIMEOUT_S", 0.01)
@@ -206,9 +202,7 @@ def test_ready_endpoint_counts_external_servers_by_state_without_names(
 def test_ready_requests_within_the_check_interval_share_one_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package, name = make_package(tmp_path, "def work(): return 1\n", persistent=True)
-    settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(tmp_path / "a" / "b"))
-    registry = Registry(package, handlers=name, ledger=settings)
+    registry = make_ledger_registry(tmp_path)
     checks = 0
     check_ledger = registry.calls.check_ledger
 
@@ -224,16 +218,3 @@ def test_ready_requests_within_the_check_interval_share_one_check(
     monkeypatch.setattr("toolcast_runtime.http.app._READINESS_INTERVAL_S", 0.0)
     assert request_readiness(registry, 5) == [(200, READY)] * 5
     assert checks == 6
-
-
-def test_mcp_app_mounted_without_its_lifespan_is_not_ready() -> None:
-    app = SERVER.asgi_app()
-
-    async def get() -> httpx.Response:
-        transport = httpx.ASGITransport(Starlette(routes=[Mount("/platform", app)]))
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://x"
-        ) as client:
-            return await client.get("/platform/ready")
-
-    assert asyncio.run(get()).status_code == 503

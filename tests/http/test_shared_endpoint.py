@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -150,9 +151,7 @@ def server(project: Project) -> McpServer:
     return server
 
 
-def test_generated_package_for_a_newer_runtime_raises_import_error(
-    project: Project,
-) -> None:
+def test_package_for_a_newer_runtime_raises_import_error(project: Project) -> None:
     package = project.root / "shared_desk/desk/__init__.py"
     text = package.read_text("utf-8")
     newer = RUNTIME_LEVEL + 1
@@ -179,7 +178,7 @@ def request(
     client: TestClient,
     caller: str,
     method: str,
-    params: Mapping[str, Any] | None = None,
+    params: Any = None,
     token: str = "",
 ) -> Any:
     body, headers = rpc(method, params)
@@ -197,27 +196,20 @@ def call(client: TestClient, caller: str, name: str, **arguments: Any) -> Any:
     if "error" in answer:
         return answer["error"]["message"]
     [block] = answer["result"]["content"]
-    return (
-        block["text"] if answer["result"].get("isError") else json.loads(block["text"])
-    )
+    text = block["text"]
+    return text if answer["result"].get("isError") else json.loads(text)
 
 
 @pytest.mark.parametrize("caller", LISTS)
-def test_shared_server_client_lists_tools_from_all_toolsets_that_allow_it(
+def test_shared_server_client_lists_and_calls_tools_of_toolsets_that_allow_it(
     client: TestClient, server: McpServer, caller: str
 ) -> None:
+    """A call runs in the tool's toolset; a tool that is not allowed is unknown."""
     listed = request(client, caller, "tools/list")["result"]["tools"]
     assert [tool["name"] for tool in listed] == LISTS[caller]
     registries = [member.registry for member in server.toolsets]
     granted = [r.names(caller, target="mcp") for r in registries if caller in r.clients]
     assert LISTS[caller] == [name for names in granted for name in names]
-
-
-@pytest.mark.parametrize("caller", LISTS)
-def test_shared_server_runs_a_call_in_the_toolset_that_defines_the_tool(
-    client: TestClient, caller: str
-) -> None:
-    """A tool that the client may not use is an unknown tool."""
     for name in ("read_note", "write_note", "list_plans", "drop_plan"):
         toolset = "notes" if "note" in name else "plans"
         answer = call(client, caller, name, word="w")
@@ -237,14 +229,12 @@ def test_shared_server_applies_each_toolset_validation_and_ledger(
     assert (project.root / "notes.sqlite3").exists()
 
 
-@pytest.mark.rows(6)
-@pytest.mark.parametrize("owner", [*LISTS, "admin"])
-@pytest.mark.parametrize("caller", LISTS)
 def test_shared_server_token_is_valid_only_at_its_client_path(
-    client: TestClient, caller: str, owner: str
+    client: TestClient,
 ) -> None:
-    answer = request(client, caller, "tools/list", token=f"{owner}-token")
-    assert (answer == 401) == (caller != owner)
+    for caller, owner in product(LISTS, (*LISTS, "admin")):
+        answer = request(client, caller, "tools/list", token=f"{owner}-token")
+        assert (answer == 401) == (caller != owner)
 
 
 def test_shared_server_lists_resources_prompts_and_skills_allowed_to_a_client(
@@ -257,10 +247,8 @@ def test_shared_server_lists_resources_prompts_and_skills_allowed_to_a_client(
     }.items():
         listed = request(client, caller, "resources/list")["result"]["resources"]
         skills = [f"skill://{g}/SKILL.md" for g in guides]
-        assert [entry["uri"] for entry in listed] == [
-            *(f"desk://{g}/guide" for g in guides),
-            *skills,
-        ]
+        uris = [f"desk://{g}/guide" for g in guides]
+        assert [entry["uri"] for entry in listed] == uris + skills
         listed = request(client, caller, "skills/list")["result"]["skills"]
         assert [entry["uri"] for entry in listed] == skills
         for guide in ("notes", "plans"):

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import os
 import socket
-import subprocess
-import sys
 import time
-from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from generated.kirishima.mcp_server import SERVER
+from tests.forked_servers import run
 from tests.http.serving import ROOT, run_server
 from toolcast_runtime.http import HttpSettings, runner
 from toolcast_runtime.http.runner import HttpOptions, serve_http, worker_app
@@ -52,27 +50,20 @@ def fake_uvicorn(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     fake = SimpleNamespace(Config=config, Server=Server)
     monkeypatch.setattr(runner, "uvicorn", fake)
-    monkeypatch.setattr(
-        runner, "write_logs", lambda *arguments: calls.log.append(arguments)
-    )
+    log = calls.log.append
+    monkeypatch.setattr(runner, "write_logs", lambda *options: log(options))
     monkeypatch.setattr(runner, "gc_freeze", contextlib.nullcontext)
     monkeypatch.setattr(runner, "get_connection_limit", lambda: 1_200)
     monkeypatch.setattr(runner, "_build_app", build_app)
     monkeypatch.setattr(
-        runner,
-        "log_endpoints",
-        lambda *arguments: calls.log.append(("endpoints", *arguments)),
+        runner, "log_endpoints", lambda *urls: log(("endpoints", *urls))
     )
-    monkeypatch.setattr(
-        runner,
-        "run_workers",
-        lambda *arguments: calls.log.append(("supervise", arguments[2])),
-    )
+    monkeypatch.setattr(runner, "run_workers", lambda *a: log(("supervise", a[2])))
     monkeypatch.setattr(runner.ProcessSignals, "install_handlers", lambda *_: None)
     return calls
 
 
-def test_single_process_http_server_runs_uvicorn_with_restrictive_settings(
+def test_single_process_runs_uvicorn_with_restrictive_settings(
     fake_uvicorn: Any,
 ) -> None:
     """Proxy headers, the server header, the access log and WebSockets are disabled."""
@@ -80,10 +71,8 @@ def test_single_process_http_server_runs_uvicorn_with_restrictive_settings(
     assert fake_uvicorn.log == [("text", "info"), "run"]
     settings = vars(fake_uvicorn.settings)
     assert settings["app"] is APP
-    assert settings["backlog"] == 50
-    assert settings["timeout_graceful_shutdown"] == 10
+    assert (settings["backlog"], settings["timeout_graceful_shutdown"]) == (50, 10)
     assert (settings["host"], settings["port"]) == ("127.0.0.1", 8000)
-
     for name in ("factory", "access_log", "proxy_headers", "server_header"):
         assert settings[name] is False
     assert (settings["log_config"], settings["ws"]) == (None, "none")
@@ -107,51 +96,8 @@ def test_http_worker_processes_share_a_socket_and_import_the_app_by_name(
     assert worker_app() is APP
     (_, supervisor_end), (worker_options, worker_end) = fake_uvicorn.apps
     assert worker_options == options
-    assert (supervisor_end._is_worker, worker_end._is_worker, worker_end._grace) == (
-        False,
-        True,
-        3,
-    )
-
-
-def test_http_worker_reads_all_options_from_json_in_its_environment(
-    fake_uvicorn: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = HttpOptions(port=1, replica=True, client="a", path="/a", local_tools=True)
-    settings_json = {**asdict(options), "server": "generated.kirishima.mcp_server"}
-    monkeypatch.setenv("TOOLCAST_HTTP_WORKER", json.dumps(settings_json))
-    worker_app()
-    assert fake_uvicorn.apps[0][0] == options
-
-
-@pytest.mark.parametrize(
-    ("options", "several", "external"),
-    [
-        (HttpOptions(), False, True),
-        (HttpOptions(workers=2), True, True),
-        (HttpOptions(replica=True), True, True),
-        (HttpOptions(local_tools=True), False, False),
-    ],
-)
-def test_options_workers_and_replica_build_the_app_for_several_processes(
-    monkeypatch: pytest.MonkeyPatch, options: Any, several: bool, external: bool
-) -> None:
-    """Option `local_tools` only disables external servers."""
-    arguments: list[Any] = []
-
-    def listening_at(*_: Any, several: bool) -> str:
-        arguments.append(several)
-        return "listening"
-
-    def http_app(server: Any, listening: Any, *, is_one_of_several: bool) -> None:
-        arguments.append((listening, is_one_of_several, server.external))
-
-    monkeypatch.setattr(runner, "resolve_listen_settings", listening_at)
-    monkeypatch.setattr(runner, "build_http_app", http_app)
-    served: Any = runner.replace(SERVER, external=True)
-    app, listening = runner._build_app(served, options, runner.ProcessSignals(1))
-    assert callable(app) and listening == "listening"
-    assert arguments == [several, ("listening", several, external)]
+    assert (supervisor_end._is_worker, worker_end._is_worker) == (False, True)
+    assert worker_end._grace == 3
 
 
 def test_default_http_body_limit_is_four_mebibytes() -> None:
@@ -183,24 +129,15 @@ def test_idle_http_connection_is_closed_after_the_keep_alive_time(seconds: int) 
         assert seconds - 0.5 < time.monotonic() - begin < seconds + 3
 
 
-@pytest.mark.rows(1)
 @pytest.mark.parametrize(
-    ("settings_json", "error"),
+    ("options", "error"),
     [
         (("--keep-alive", "5"), "--keep-alive requires --http"),
         (("--http", "--keep-alive", "-1"), "--keep-alive must not be negative"),
-        (("--http", "--keep-alive", "x"), "invalid int value"),
     ],
 )
-def test_invalid_keep_alive_option_is_refused(
-    settings_json: tuple[str, ...], error: str
-) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "generated.kirishima.mcp_server", *settings_json],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        stdin=subprocess.DEVNULL,
+def test_invalid_keep_alive_option_is_refused(options: Any, error: str) -> None:
+    done = run(
+        ROOT, "generated.kirishima.mcp_server", *options, env={**os.environ}, input=b""
     )
-    assert done.returncode == 2 and error in done.stderr
+    assert done.returncode == 2 and error in done.stderr.decode()

@@ -55,10 +55,7 @@ def build_worker(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
     ],
 )
 def test_http_worker_app_is_among_several_with_options_workers_or_replica(
-    used: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-    options: dict[str, Any],
-    several: bool,
+    used: Any, monkeypatch: pytest.MonkeyPatch, options: Any, several: bool
 ) -> None:
     """The application is not one of several with one worker process."""
     build_worker(monkeypatch, **options)

@@ -137,9 +137,8 @@ async def test_sync_tool_call_that_blocks_the_lifespans_event_loop_is_refused(
     async with toolset.registry:
         response = toolset.registry.call_tool_sync("plain")
     assert response.error is not None
-    assert "runs in the event loop that this sync call blocks; await the call" in (
-        caplog.text
-    )
+    problem = "runs in the event loop that this sync call blocks; await the call"
+    assert problem in caplog.text
 
 
 async def test_tool_progress_is_reported_in_the_callers_event_loop(
@@ -324,9 +323,7 @@ async def test_lifespan_start_that_exceeds_its_timeout_raises_lifespan_error(
 
 
 async def test_lifespan_end_that_exceeds_its_timeout_is_cancelled_and_logged(
-    make_toolset: Make,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    make_toolset: Make, monkeypatch: pytest.MonkeyPatch, caplog: Any
 ) -> None:
     monkeypatch.setattr(lifespan, "STOP_TIMEOUT_S", 0.1)
     toolset = make_toolset("""
@@ -393,15 +390,7 @@ async def test_failed_lifespan_start_error_names_function_exception_and_line(
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
-        (
-            "@asynccontextmanager\nasync def lifespan(): yield [1]",
-            "it yields `list`, but must yield a mapping with its dependencies",
-        ),
         ("@contextmanager\ndef lifespan(): yield {}", "it does not yield `db`"),
-        (
-            "@contextmanager\ndef lifespan(): yield {'db': 1, 'log': 2}",
-            "it yields `log`, which `dependencies` of toolset.yaml does not declare",
-        ),
         (
             "async def lifespan(): yield {'db': 1}",
             "must return a context manager, not `async_generator`; decorate it with"
@@ -411,10 +400,6 @@ async def test_failed_lifespan_start_error_names_function_exception_and_line(
             "def lifespan(): yield {'db': 1}",
             "must return a context manager, not `generator`; decorate it with"
             " `@contextlib.contextmanager`",
-        ),
-        (
-            "async def lifespan(): return {'db': 1}",
-            "must return a context manager, not `coroutine`",
         ),
         ("from contextlib import nullcontext as lifespan", "outside of"),
         ("del lifespan", "has no attribute 'lifespan'"),

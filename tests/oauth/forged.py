@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "sign_by_hand",
-    "sign_with_hmac",
     "sign_with_public_key",
     "sign_with_rsa",
     "sign_with_other_key",
@@ -27,10 +26,6 @@ __all__ = [
 
 def sign_with_other_key(issuer: AuthorizationServer, audience: str) -> str:
     return issuer.token(audience, key=ec.generate_private_key(ec.SECP256R1()))
-
-
-def sign_with_hmac(issuer: AuthorizationServer, audience: str) -> str:
-    return issuer.token(audience, key="k" * 64, algorithm="HS256")
 
 
 def _part(value: Any) -> bytes:

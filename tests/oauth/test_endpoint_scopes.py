@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -46,14 +47,8 @@ class Tokens:
 
 def _make_server(claims: Any = None, client: str | None = "desk") -> ResourceServer:
     """Return the resource server of an endpoint; each token has these claims."""
-    issuer = Issuer(
-        OAuth("SHOP", SCOPES),
-        "https://login.example",
-        "https://shop.example",
-        None,
-        None,
-        None,
-    )
+    urls = "https://login.example", "https://shop.example"
+    issuer = Issuer(OAuth("SHOP", SCOPES), *urls, None, None, None)
     tokens: Any = Tokens(claims)
     return ResourceServer(issuer, tokens, "/desk/", client, "The shop")
 
@@ -121,11 +116,8 @@ def test_oauth_scope_can_grant_more_if_the_caller_lacks_a_permission_in_the_scop
 ) -> None:
     server = _make_server()
     assert server.can_grant_more(Caller(permissions=permissions)) is expected
-    assert (
-        server.can_grant("refund")
-        and server.can_grant("close")
-        and not server.can_grant("x")
-    )
+    assert server.can_grant("refund") and server.can_grant("close")
+    assert not server.can_grant("x")
     # Without clients, every scope applies to the single endpoint.
     assert _make_server(client=None).can_grant("close")
 
@@ -146,46 +138,29 @@ def test_scope_challenge_requests_the_scope_with_the_fewest_permissions() -> Non
 
 
 def _encode_call(name: Any, method: str = "tools/call") -> bytes:
-    import json
-
     return json.dumps({"id": 1, "method": method, "params": {"name": name}}).encode()
+
+
+NONE, LOOK, REFUND = (
+    Caller(permissions=frozenset(names)) for names in ((), ("look",), ("refund",))
+)
 
 
 @pytest.mark.parametrize(
     ("caller", "body", "needed", "is_answered"),
     [
-        (Caller(permissions=frozenset({"look"})), _encode_call("pay"), "refund", False),
-        (
-            Caller(permissions=frozenset({"refund"})),
-            _encode_call("pay"),
-            "refund",
-            True,
-        ),
-        (Caller(permissions=frozenset({"look"})), _encode_call("pay"), None, True),
-        (Caller(permissions=frozenset({"look"})), _encode_call("pay"), "unknown", True),
+        (LOOK, _encode_call("pay"), "refund", False),
+        (REFUND, _encode_call("pay"), "refund", True),
+        (LOOK, _encode_call("pay"), None, True),
+        (LOOK, _encode_call("pay"), "unknown", True),
         (Caller(permissions=None), _encode_call("pay"), "refund", True),
         (None, _encode_call("pay"), "refund", True),
-        (
-            Caller(permissions=frozenset()),
-            _encode_call("pay", "tools/list"),
-            "refund",
-            True,
-        ),
-        (
-            Caller(permissions=frozenset()),
-            _encode_call("tools/call", "x"),
-            "refund",
-            True,
-        ),
-        (Caller(permissions=frozenset()), _encode_call(7), "refund", True),
-        (Caller(permissions=frozenset()), b'["tools/call"]', "refund", True),
-        (
-            Caller(permissions=frozenset()),
-            b'{"method": "tools/call", "params": []}',
-            "refund",
-            True,
-        ),
-        (Caller(permissions=frozenset()), _encode_call("gone"), "refund", True),
+        (NONE, _encode_call("pay", "tools/list"), "refund", True),
+        (NONE, _encode_call("tools/call", "x"), "refund", True),
+        (NONE, _encode_call(7), "refund", True),
+        (NONE, b'["tools/call"]', "refund", True),
+        (NONE, b'{"method": "tools/call", "params": []}', "refund", True),
+        (NONE, _encode_call("gone"), "refund", True),
     ],
 )
 async def test_tool_call_without_permission_gets_403_only_if_an_oauth_scope_grants_it(
@@ -219,35 +194,29 @@ async def test_tool_call_without_permission_gets_403_only_if_an_oauth_scope_gran
     assert log[0] == (body if is_answered else 403)
 
 
-@pytest.mark.parametrize(
-    ("method", "status"), [("GET", 200), ("HEAD", 200), ("POST", 405)]
-)
-async def test_protected_resource_metadata_needs_no_token_and_allows_only_get_and_head(
-    method: str, status: int
-) -> None:
-    import json
-
+async def test_protected_resource_metadata_allows_only_get_and_head_without_token() -> (
+    None
+):
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": method}
-    await _make_server().answer_metadata(scope, None, send)  # type: ignore[arg-type]
-    assert sent[0]["status"] == status
-    if method == "GET":
-        assert json.loads(sent[1]["body"]) == {
-            "resource": "https://shop.example/desk/",
-            "resource_name": "The shop",
-            "authorization_servers": ["https://login.example"],
-            "scopes_supported": ["shop", "money", "all"],
-            "bearer_methods_supported": ["header"],
-        }
+    for method, status in (("POST", 405), ("HEAD", 200), ("GET", 200)):
+        sent.clear()
+        scope = {"type": "http", "method": method}
+        await _make_server().answer_metadata(scope, None, send)  # type: ignore[arg-type]
+        assert sent[0]["status"] == status
+    assert json.loads(sent[1]["body"]) == {
+        "resource": "https://shop.example/desk/",
+        "resource_name": "The shop",
+        "authorization_servers": ["https://login.example"],
+        "scopes_supported": ["shop", "money", "all"],
+        "bearer_methods_supported": ["header"],
+    }
 
 
-def test_mcp_endpoint_without_an_oauth_scope_has_no_protected_resource_metadata() -> (
-    None
-):
+def test_endpoint_without_an_oauth_scope_has_no_protected_resource_metadata() -> None:
     issuer = Issuer(OAuth("SHOP", SCOPES), "i", "https://x", None, None, None)
     endpoints: Any = [
         SimpleNamespace(path="/desk/", client="desk"),

@@ -15,14 +15,13 @@ from tests.oauth.test_access_tokens import (
     FakeIssuer,
     fake_issuer,
     make_key,
+    make_server,
     make_tokens,
 )
-from toolcast_runtime.http import OAuth
-from toolcast_runtime.http.endpoints import Issuer
 from toolcast_runtime.oauth import access_tokens
 from toolcast_runtime.oauth import authorization_server as issuer_module
+from toolcast_runtime.oauth.access_tokens import InvalidTokenError
 from toolcast_runtime.oauth.authorization_server import (
-    AuthorizationServer,
     AuthorizationServerError,
     RequestLimiter,
     TooManyRequestsError,
@@ -42,12 +41,6 @@ def timeouts(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     monkeypatch.setattr(issuer_module.asyncio, "timeout", shorter)
     return used
-
-
-def make_server(**issuer: Any) -> AuthorizationServer:
-    settings = {"jwks_uri": f"{ISSUER}/keys", "introspection_uri": None}
-    settings |= {"credentials": None, **issuer}
-    return AuthorizationServer(Issuer(OAuth("SHOP", ()), ISSUER, URL, **settings))
 
 
 async def test_introspection_request_times_out_after_five_seconds(
@@ -108,14 +101,17 @@ async def test_tokens_valid_within_the_last_hour_use_a_separate_introspection_qu
 
         return SimpleNamespace(run=run)
 
-    tokens._known_requests, tokens._other_requests = make_queue("known"), make_queue(
-        "other"
-    )
+    tokens._known_requests = make_queue("known")
+    tokens._other_requests = make_queue("other")
     start = fake_issuer.now
     for elapsed in (0.0, 3_599.0, 3_599.0 + 3_600.0):
         fake_issuer.now = start + elapsed
         await tokens.validate_token("t", URL)
-    assert queues == ["other", "known", "other"]
+    fake_issuer.answer["aud"] = f"{URL}/x"
+    for _ in range(2):
+        with pytest.raises(InvalidTokenError, match="another audience"):
+            await tokens.validate_token("of another audience", URL)
+    assert queues == ["other", "known", "other", "other", "other"]
 
 
 def test_access_token_cache_keeps_the_ten_thousand_latest_entries(
@@ -138,6 +134,7 @@ def test_access_token_cache_keeps_the_ten_thousand_latest_entries(
         ("https://a.example", ": its metadata has the issuer https://a.example"),
         (f"https://a.example/{'a' * 300}", f"https://a.example/{'a' * 182}"),
         ("http://a.example", " of this issuer"),
+        ("", " of this issuer"),
         (7, " of this issuer"),
     ],
 )

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,6 +29,7 @@ from tests.oauth.authorization_server import (
 from tests.oauth.forged import sign_by_hand
 from tests.oauth.served_shop import PLAIN
 from tests.oauth.shop import DESK, make_environment, run_shop
+from tests.oauth.shop import Server as ShopServer
 from tests.oauth.test_issuer_faults import make_introspection_settings
 from tests.waiting import wait_until_async
 from toolcast_runtime.oauth import authorization_server as issuer_module
@@ -42,17 +43,15 @@ DESCRIPTORS = 512
 # Connections may use three quarters; the rest is for the server's own requests and files.
 MAX_USED_DESCRIPTORS = DESCRIPTORS * 7 / 8
 CALLERS = 300
-ROUNDS = 6
+ROUNDS = 3
 # The callers end at this time at the latest; a round needs two seconds on an idle machine.
 CALLERS_TIMEOUT_S = 60.0
 
 
 @contextmanager
-def serve_shop(
-    folder: Path, issuer: str, descriptors: int = DESCRIPTORS
-) -> Iterator[Server]:
+def serve_shop(folder: Path, issuer: str) -> Iterator[Server]:
     """Start the shop as a process and yield it when it listens."""
-    arguments = [str(folder), issuer, str(descriptors)]
+    arguments = [str(folder), issuer, str(DESCRIPTORS)]
     command = [sys.executable, "-m", "tests.oauth.served_shop", *arguments]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
     server = Server(process, 0)
@@ -105,24 +104,20 @@ def count_repeated_lines(server: Server) -> int:
     return max(counts.values())
 
 
-def request_in_rounds(server: Server, token: str) -> list[tuple[int, int]]:
-    """Return the statuses of a call and of `/health` in each round."""
-    return [
-        (
-            server.request("/mcp/", "tools/list", token=token).status,
-            server.send("/health", method="GET").status,
-        )
-        for _ in range(ROUNDS)
-    ]
+def assert_server_responds(server: Server, *tokens: str) -> None:
+    """Check a call with each token and `/health` in each round, and the descriptors."""
+    for _ in range(ROUNDS):
+        for token in tokens:
+            assert server.request("/mcp/", "tools/list", token=token).status == 200
+        assert server.send("/health", method="GET").status == 200
+    used = len(os.listdir(f"/proc/{server.process.pid}/fd"))
+    assert used < MAX_USED_DESCRIPTORS
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it counts descriptors in /proc")
 @pytest.mark.timeout(240)
 @pytest.mark.slow
-@pytest.mark.parametrize("token", [PLAIN, "known"])
-def test_mcp_server_answers_valid_tokens_during_a_bad_token_flood(
-    tmp_path: Path, token: str
-) -> None:
+def test_valid_tokens_are_answered_during_a_bad_token_flood(tmp_path: Path) -> None:
     """Health requests get 200 too, and the log repeats no line often."""
     with (
         run_authorization_server() as issuer,
@@ -131,9 +126,7 @@ def test_mcp_server_answers_valid_tokens_during_a_bad_token_flood(
         issuer.active["known"] = {**issuer.claims(DESK), "active": True}
         assert server.request("/mcp/", "tools/list", token="known").status == 200
         with run_bad_callers(server):
-            assert request_in_rounds(server, token) == [(200, 200)] * ROUNDS
-            used = len(os.listdir(f"/proc/{server.process.pid}/fd"))
-            assert used < MAX_USED_DESCRIPTORS
+            assert_server_responds(server, PLAIN, "known")
     # One line of a kind is logged per second, and a clock second may contain parts of two.
     assert count_repeated_lines(server) <= 2
 
@@ -141,31 +134,22 @@ def test_mcp_server_answers_valid_tokens_during_a_bad_token_flood(
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="it counts descriptors in /proc")
 @pytest.mark.timeout(240)
-def test_mcp_server_answers_plain_bearer_tokens_while_the_oauth_issuer_hangs(
-    tmp_path: Path,
-) -> None:
+def test_plain_tokens_are_answered_while_the_issuer_hangs(tmp_path: Path) -> None:
     """Health requests get 200 too, and unknown tokens 503 with a retry time."""
     with socket.create_server(("127.0.0.1", 0), backlog=1_024) as hanging:
         issuer = f"http://127.0.0.1:{hanging.getsockname()[1]}"
         with serve_shop(tmp_path, issuer) as server, run_bad_callers(server):
-            assert request_in_rounds(server, PLAIN) == [(200, 200)] * ROUNDS
-
+            assert_server_responds(server, PLAIN)
             unknown = server.request("/mcp/", "tools/list", token="perhaps")
             assert unknown.status == 503 and int(unknown.headers["retry-after"]) <= 30
-            used = len(os.listdir(f"/proc/{server.process.pid}/fd"))
-            assert used < MAX_USED_DESCRIPTORS
     assert count_repeated_lines(server) <= 2
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="descriptors are few by prlimit")
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize(
-    ("descriptors", "min_answered"),
-    [pytest.param(1_024, CALLERS, marks=pytest.mark.slow), (DESCRIPTORS, 200)],
-)
-def test_mcp_server_answers_300_parallel_valid_callers_with_200_or_503(
-    tmp_path: Path, descriptors: int, min_answered: int
+def test_300_parallel_valid_callers_are_answered_with_200_or_503(
+    tmp_path: Path,
 ) -> None:
     """With few descriptors, at least 200 are answered and the others get 503."""
 
@@ -186,9 +170,9 @@ def test_mcp_server_answers_300_parallel_valid_callers_with_200_or_503(
     async def calls(port: int) -> Counter[bytes]:
         return Counter(await asyncio.gather(*(call(port) for _ in range(CALLERS))))
 
-    with serve_shop(tmp_path, "http://127.0.0.1:9", descriptors) as server:
+    with serve_shop(tmp_path, "http://127.0.0.1:9") as server:
         counts = asyncio.run(calls(server.port))
-        assert counts[b"HTTP/1.1 200 OK"] >= min_answered
+        assert counts[b"HTTP/1.1 200 OK"] >= 200
         refused = CALLERS - counts[b"HTTP/1.1 200 OK"]
         assert counts[b"HTTP/1.1 503 Service Unavailable"] == refused
         assert server.request("/mcp/", "tools/list", token=PLAIN).status == 200
@@ -220,53 +204,26 @@ async def run_other_tasks() -> None:
         await asyncio.sleep(0)
 
 
-def make_introspection_environment(issuer: AuthorizationServer) -> dict[str, str]:
+def run_introspecting_shop(
+    registry: Registry, issuer: AuthorizationServer
+) -> AbstractAsyncContextManager[ShopServer]:
     url = f"{issuer.url}/introspect"
-    return make_introspection_settings(issuer, SHOP_OAUTH_INTROSPECTION_URI=url)
+    environment = make_introspection_settings(issuer, SHOP_OAUTH_INTROSPECTION_URI=url)
+    return run_shop(registry, environment, introspection=True)
 
 
-async def test_parallel_requests_with_one_access_token_share_an_introspection(
-    registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Later requests introspect a valid token again: it may have been revoked."""
-    claims = {**issuer.claims(DESK), "active": True}
-    introspection = Introspection(monkeypatch, claims)
-    async with run_shop(
-        registry, make_introspection_environment(issuer), introspection=True
-    ) as server:
-        calls = [asyncio.create_task(server.request("good")) for _ in range(20)]
-        await wait_until_async(lambda: introspection.tokens)
-        await run_other_tasks()
-        introspection.answers.set()
-        statuses = {response.status_code for response in await asyncio.gather(*calls)}
-        assert (statuses, introspection.tokens) == ({200}, ["good"])
-
-        await server.request("good")
-        assert len(introspection.tokens) == 2
-
-
-async def test_repeated_requests_with_an_inactive_token_cause_one_introspection(
-    registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    introspection = Introspection(monkeypatch, {"active": False})
-    introspection.answers.set()
-    async with run_shop(
-        registry, make_introspection_environment(issuer), introspection=True
-    ) as server:
-        for token in ("bad", "bad", "worse", "bad"):
-            assert (await server.request(token)).status_code == 401
-    assert introspection.tokens == ["bad", "worse"]
+async def forward(request: Any, call_next: Any) -> Any:
+    """Pass a request on, as the simplest `BaseHTTPMiddleware` does."""
+    return await call_next(request)
 
 
 async def test_parallel_unknown_tokens_are_limited_to_8_introspections_and_24_waiting(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Further ones get 503; a token that was valid before does not wait behind them."""
+    """Further ones get 503; parallel requests with a known token share an introspection."""
     claims = {**issuer.claims(DESK), "active": True}
     introspection = Introspection(monkeypatch, claims)
-    async with run_shop(
-        registry, make_introspection_environment(issuer), introspection=True
-    ) as server:
+    async with run_introspecting_shop(registry, issuer) as server:
         introspection.answers.set()
         assert (await server.request("known")).status_code == 200
         introspection.answers.clear()
@@ -281,48 +238,21 @@ async def test_parallel_unknown_tokens_are_limited_to_8_introspections_and_24_wa
         assert len(waiting) == 24
         assert len(introspection.tokens) == 1 + 8
 
-        known = asyncio.create_task(server.request("known"))
-        await wait_until_async(lambda: len(introspection.tokens) == 1 + 8 + 1)
+        known = [asyncio.create_task(server.request("known")) for _ in range(20)]
+        await wait_until_async(lambda: len(introspection.tokens) > 1 + 8)
+        await run_other_tasks()
+        assert introspection.tokens[1 + 8 :] == ["known"]
         introspection.answers.set()
-        assert (await known).status_code == 200
+        responses = await asyncio.gather(*known)
+        assert {response.status_code for response in responses} == {200}
         await asyncio.gather(*waiting)
-
-
-async def test_introspecting_tokens_for_another_audience_does_not_delay_a_valid_token(
-    registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They do not count as tokens that were valid before."""
-    claims = {**issuer.claims(DESK), "active": True}
-    introspection = Introspection(monkeypatch, claims)
-    introspection.answers.set()
-    async with run_shop(
-        registry, make_introspection_environment(issuer), introspection=True
-    ) as server:
-        assert (await server.request("known")).status_code == 200
-        introspection.answer = {**claims, "aud": "https://other.example"}
-        for number in range(24):
-            assert (await server.request(f"other {number}")).status_code == 401
-        introspection.answers.clear()
-        others = [
-            asyncio.create_task(server.request(f"other {number}"))
-            for number in range(24)
-        ]
-        await wait_until_async(lambda: len(introspection.tokens) == 25 + 8)
-        introspection.answer = claims
-        known = asyncio.create_task(server.request("known"))
-        await wait_until_async(lambda: len(introspection.tokens) == 25 + 8 + 1)
-        introspection.answers.set()
-        assert (await known).status_code == 200
-        await asyncio.gather(*others)
 
 
 async def test_token_introspection_is_cancelled_when_its_last_caller_disconnects(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     introspection = Introspection(monkeypatch, {"active": False})
-    async with run_shop(
-        registry, make_introspection_environment(issuer), introspection=True
-    ) as server:
+    async with run_introspecting_shop(registry, issuer) as server:
         disconnects = [asyncio.Event(), asyncio.Event()]
         calls = [
             asyncio.create_task(_send_and_disconnect(server.app, disconnect))
@@ -343,30 +273,18 @@ async def test_authenticated_requests_through_base_http_middleware_keep_their_bo
 ) -> None:
     """The middleware discards a received message if the receiver is cancelled."""
     async with run_shop(registry, make_environment(issuer)) as server:
-
-        async def forward(request: Any, call_next: Any) -> Any:
-            return await call_next(request)
-
         app = BaseHTTPMiddleware(server.app, forward)
         for _ in range(2):
             async with asyncio.timeout(5):
-                assert (
-                    await _send_and_disconnect(app, asyncio.Event(), issuer.token(DESK))
-                    == 200
-                )
+                token = issuer.token(DESK)
+                assert await _send_and_disconnect(app, asyncio.Event(), token) == 200
 
 
 async def test_caller_that_disconnects_during_introspection_behind_middleware_gets_408(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     introspection = Introspection(monkeypatch, {"active": False})
-    async with run_shop(
-        registry, make_introspection_environment(issuer), introspection=True
-    ) as server:
-
-        async def forward(request: Any, call_next: Any) -> Any:
-            return await call_next(request)
-
+    async with run_introspecting_shop(registry, issuer) as server:
         disconnects = asyncio.Event()
         app = BaseHTTPMiddleware(server.app, forward)
         call = asyncio.create_task(_send_and_disconnect(app, disconnects))
@@ -408,37 +326,16 @@ async def _send_and_disconnect(
 
 ODD_VALUES: dict[str, Any] = {
     "null": None,
-    "true": True,
-    "zero": 0,
     "minus": -1,
-    "float": 1.5,
     "infinite": float("inf"),
-    "no number": float("nan"),
     "huge": 10**400,
-    "empty text": "",
-    "text": "x",
     "surrogate": "\ud800",
     "control": "a\n\x00",
     "long": "x" * 5_000,
-    "empty list": [],
-    "list": ["x", 1, None],
     "nested": [[[]], {}],
-    "empty object": {},
     "object": {"a": {"b": []}},
 }
-HEADER_NAMES = (
-    "alg",
-    "typ",
-    "kid",
-    "crit",
-    "b64",
-    "zip",
-    "cty",
-    "jwk",
-    "jku",
-    "x5c",
-    "x5u",
-)
+HEADER_NAMES = "alg typ kid crit b64 zip cty jwk jku x5c x5u".split()
 CLAIMS = (
     "iss aud sub exp nbf iat jti scope scp cnf client_id azp token_type active act"
 ).split()
@@ -474,9 +371,7 @@ async def test_odd_values_in_oauth_introspection_responses_cause_no_server_error
     for name in CLAIMS:
         claims = {**issuer.claims(DESK), "active": True, name: ODD_VALUES[odd]}
         issuer.active[name] = claims
-    async with run_shop(
-        registry, make_introspection_environment(issuer), introspection=True
-    ) as server:
+    async with run_introspecting_shop(registry, issuer) as server:
         for name in CLAIMS:
             status = (await server.request(name)).status_code
             assert status in (200, 401, 403), (name, status)

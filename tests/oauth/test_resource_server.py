@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -19,7 +20,6 @@ from tests.oauth.forged import (
     make_unsigned,
     sign_by_hand,
     sign_with_embedded_key,
-    sign_with_hmac,
     sign_with_other_key,
     sign_with_public_key,
     sign_with_rsa,
@@ -28,13 +28,10 @@ from tests.oauth.shop import (
     BACK,
     DESK,
     METADATA,
-    SCOPES,
     make_environment,
     parse_response,
     run_shop,
 )
-from toolcast_runtime.http import Endpoint, HttpSettings, OAuth, SettingsError
-from toolcast_runtime.http.endpoints import ListenSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,20 +57,12 @@ async def test_access_token_can_list_and_call_the_tools_that_its_scopes_permit(
         assert issuer.requests.count("/keys") == 1
 
 
-def _now() -> int:
-    return int(time.time())
-
-
 REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
-    "issuer": (lambda i: i.token(DESK, iss="https://x.example"), "another issuer"),
-    "audience": (lambda i: i.token("https://x.example"), "another audience"),
     "another endpoint": (
         lambda i: i.token(BACK, scope="back shop"),
         "another audience",
     ),
-    "no audience": (lambda i: i.token(DESK, aud=...), "lacks `exp`, `iss` or `aud`"),
     "key": (lambda i: sign_with_other_key(i, DESK), "signature is not valid"),
-    "unknown key": (lambda i: i.token(DESK, headers={"kid": "x"}), "unknown key"),
     "embedded key": (
         lambda i: sign_with_embedded_key(i, DESK),
         "signature is not valid",
@@ -83,27 +72,17 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
         "unknown key",
     ),
     "number as kid": (lambda i: sign_by_hand(i, DESK, {"kid": 1}), "malformed"),
-    "list as kid": (lambda i: sign_by_hand(i, DESK, {"kid": ["one"]}), "malformed"),
     "public key as secret": (
         lambda i: sign_with_public_key(i, DESK),
         "algorithm is not accepted",
     ),
-    "symmetric": (lambda i: sign_with_hmac(i, DESK), "algorithm is not accepted"),
     "algorithm": (lambda i: sign_with_rsa(i, DESK), "algorithm is not accepted"),
     "none": (lambda i: make_unsigned(i, DESK), "algorithm is not accepted"),
-    "expired": (lambda i: i.token(DESK, exp=1_000), "has expired"),
-    "never expires": (lambda i: i.token(DESK, exp=...), "lacks `exp`, `iss` or `aud`"),
     "infinite time": (lambda i: i.token(DESK, exp=float("inf")), "malformed"),
-    "not yet": (lambda i: i.token(DESK, nbf=9_999_999_999), "not valid yet"),
     "issued later": (lambda i: i.token(DESK, iat=9_999_999_999), "not valid yet"),
-    "kind": (
-        lambda i: i.token(DESK, headers={"typ": "logout+jwt"}),
-        "not an access token",
-    ),
     "crit": (lambda i: i.token(DESK, headers={"crit": ["x"], "x": 1}), "token"),
-    "bound": (lambda i: i.token(DESK, cnf={"jkt": "x"}), "bound to a key"),
-    "just expired": (lambda i: i.token(DESK, exp=_now() - 40), "has expired"),
-    "valid soon": (lambda i: i.token(DESK, nbf=_now() + 60), "not valid yet"),
+    "just expired": (lambda i: i.token(DESK, exp=time.time() - 40), "has expired"),
+    "valid soon": (lambda i: i.token(DESK, nbf=time.time() + 60), "not valid yet"),
     "parent audience": (lambda i: i.token("https://shop.example/"), "another audience"),
     "audience as text": (lambda i: i.token(f"{BACK} {DESK}"), "another audience"),
     "issuer with a slash": (lambda i: i.token(DESK, iss=f"{i.url}/"), "another issuer"),
@@ -111,31 +90,15 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
         lambda i: sign_by_hand(i, DESK, {"kid": "one"}, iss=[i.url]),
         "another issuer",
     ),
-    "no user": (lambda i: i.token(DESK, sub=...), "not a printable string"),
-    "line break in user": (
-        lambda i: i.token(DESK, sub="mia\nINFO ann"),
-        "not a printable string",
-    ),
     "surrogate in user": (
         lambda i: i.token(DESK, sub="\ud800"),
         "not a printable string",
     ),
-    "null character in user": (
-        lambda i: i.token(DESK, sub="mia\0ann"),
-        "not a printable string",
-    ),
-    "number as user": (
-        lambda i: sign_by_hand(i, DESK, {"kid": "one"}, sub=1),
-        "malformed",
-    ),
     "nested header": (lambda i: f"{'W1tb' * 4_000}.e30.e30", "malformed"),
-    "garbage": (lambda i: "gar8age.ba8bage.gar9age", "malformed"),
-    "empty": (lambda i: "", "malformed"),
     "huge": (lambda i: "a" * 20_000, "too long"),
 }
 
 
-@pytest.mark.rows(20)
 @pytest.mark.parametrize("case", REFUSED)
 async def test_invalid_access_token_is_refused_with_a_challenge_and_not_logged(
     case: str,
@@ -159,41 +122,29 @@ async def test_invalid_access_token_is_refused_with_a_challenge_and_not_logged(
             assert not part or part not in caplog.text + answer.text
 
 
-@pytest.mark.parametrize(
-    "claims",
-    [
-        {"exp": -20},
-        {"nbf": 20, "iat": 20},
-        {"aud": ["https://other.example", DESK]},
-        {"aud": DESK.rstrip("/")},
-        {"scope": "openid shop"},
-    ],
-)
-async def test_access_token_is_valid_with_clock_skew_and_further_audiences_and_scopes(
-    claims: dict[str, Any], registry: Registry, issuer: AuthorizationServer
+async def test_access_token_is_valid_with_clock_skew_and_another_audience(
+    registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Accept times that deviate by 20 seconds, within the clock skew of 30 seconds."""
-    claim_values: dict[str, Any] = {
-        name: _now() + value if isinstance(value, int) else value
-        for name, value in claims.items()
-    }
+    soon = int(time.time()) + 20
     async with run_shop(registry, make_environment(issuer)) as server:
-        assert await server.list_tools(issuer.token(DESK, **claim_values)) == ["who"]
+        for claims in (
+            {"nbf": soon, "iat": soon},
+            {"aud": ["https://other.example", DESK]},
+            {"aud": DESK.rstrip("/")},
+        ):
+            assert await server.list_tools(issuer.token(DESK, **claims)) == ["who"]
 
 
-@pytest.mark.parametrize("name", ["access_token", "access%5Ftoken", "x=1&access_token"])
 async def test_access_token_in_the_url_is_refused_and_not_logged(
-    name: str,
-    registry: Registry,
-    issuer: AuthorizationServer,
-    caplog: pytest.LogCaptureFixture,
+    registry: Registry, issuer: AuthorizationServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     async with run_shop(registry, make_environment(issuer, DESK="plain")) as server:
         good = issuer.token(DESK)
-        for token in (good, "plain"):
-            path = f"/mcp/?{name}={token}"
-            for header in (None, good):
+        for name in ("access_token", "access%5Ftoken", "x=1&access_token"):
+            for token, header in product((good, "plain"), (None, good)):
+                path = f"/mcp/?{name}={token}"
                 answer = await server.request(header, path=path)
                 assert answer.status_code == 400
                 challenge = answer.headers["www-authenticate"]
@@ -220,7 +171,7 @@ async def test_www_authenticate_challenge_has_the_required_scope_and_metadata_ur
         no_token = await server.request(None)
         assert no_token.status_code == 401
         assert no_token.headers["www-authenticate"] == (
-            'Bearer realm="shop desk", scope="shop",' f' resource_metadata="{METADATA}"'
+            f'Bearer realm="shop desk", scope="shop", resource_metadata="{METADATA}"'
         )
         wrong_scope = await server.request(issuer.token(DESK, scope="money back"))
         assert wrong_scope.status_code == 403
@@ -231,33 +182,25 @@ async def test_www_authenticate_challenge_has_the_required_scope_and_metadata_ur
         assert f'resource_metadata="{METADATA}"' in challenge
 
 
-@pytest.mark.parametrize(
-    ("path", "resource", "scopes"),
-    [
-        ("", DESK, ["shop", "money"]),
-        ("/mcp", DESK, ["shop", "money"]),
-        ("/mcp/", DESK, ["shop", "money"]),
-        ("/mcp/back/", BACK, ["money", "back"]),
-    ],
-)
 async def test_protected_resource_metadata_has_the_endpoints_scopes_and_issuer(
-    registry: Registry,
-    issuer: AuthorizationServer,
-    path: str,
-    resource: str,
-    scopes: list[str],
+    registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """It is published at the root path and at each endpoint's path."""
     async with run_shop(registry, make_environment(issuer)) as server:
-        location = f"/.well-known/oauth-protected-resource{path}"
-        answer = await server.client.get(location)
-    assert answer.json() == {
-        "resource": resource,
-        "resource_name": "shop",
-        "authorization_servers": [issuer.url],
-        "scopes_supported": scopes,
-        "bearer_methods_supported": ["header"],
-    }
+        for path, resource, scopes in (
+            ("", DESK, ["shop", "money"]),
+            ("/mcp", DESK, ["shop", "money"]),
+            ("/mcp/", DESK, ["shop", "money"]),
+            ("/mcp/back/", BACK, ["money", "back"]),
+        ):
+            location = f"/.well-known/oauth-protected-resource{path}"
+            assert (await server.client.get(location)).json() == {
+                "resource": resource,
+                "resource_name": "shop",
+                "authorization_servers": [issuer.url],
+                "scopes_supported": scopes,
+                "bearer_methods_supported": ["header"],
+            }
 
 
 async def test_plain_bearer_token_is_accepted_next_to_oauth_access_tokens(
@@ -268,25 +211,6 @@ async def test_plain_bearer_token_is_accepted_next_to_oauth_access_tokens(
         assert await server.list_tools("plain") == ["refund", "who"]
         assert await server.list_tools(issuer.token(DESK)) == ["who"]
         assert (await server.request("plain", path="/mcp/back/")).status_code == 401
-
-
-@pytest.mark.parametrize(
-    ("environment", "problem"),
-    [
-        ({}, "set SHOP_PUBLIC_URL"),
-        ({"SHOP_OAUTH_ISSUER": "http://x.example"}, "must be an https URL"),
-        ({"SHOP_PUBLIC_URL": "https://u:p@x.example"}, "must be an https URL"),
-        ({"SHOP_PUBLIC_URL": "https://x.example"}, "set SHOP_OAUTH_ISSUER"),
-    ],
-)
-def test_incomplete_or_insecure_mcp_server_oauth_settings_are_refused(
-    environment: dict[str, str], problem: str
-) -> None:
-    settings = HttpSettings(
-        (Endpoint("/mcp/", "desk", "D"),), "A", "H", oauth=OAuth("SHOP", SCOPES)
-    )
-    with pytest.raises(SettingsError, match=problem):
-        ListenSettings.from_environment(settings, "127.0.0.1", environment)
 
 
 @pytest.mark.parametrize("metadata_url", [None, "https://agent.example/client.json"])

@@ -20,7 +20,6 @@ from tests.oauth.shop import (
     parse_response,
     run_shop,
 )
-from tests.oauth.test_issuer_faults import make_introspection_settings
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
@@ -89,64 +88,31 @@ async def test_tool_call_without_permission_is_refused_with_the_missing_oauth_sc
 
 
 @pytest.mark.parametrize(
-    ("own", "requested"),
-    [
-        ("shop", "shop money"),
-        ("shop store", "shop store money"),
-        ("openid shop offline_access", "shop offline_access openid money"),
-        ("shop shop.read urn:x:y", "shop shop.read urn:x:y money"),
-        ('shop a"b c\\\\d \u00e9', "shop money"),
-    ],
-)
-async def test_step_up_challenge_includes_the_tokens_valid_scopes(
-    own: str, requested: str, registry: Registry, issuer: AuthorizationServer
-) -> None:
-    """Clients of handshake versions request exactly the scopes of the challenge."""
-    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
-        token = issuer.token(DESK, scope=own)
-        refused = await server.call(token, "refund", modern=False)
-        assert f'scope="{requested}"' in refused.headers["www-authenticate"]
-
-
-@pytest.mark.parametrize("introspection", [False, True])
-@pytest.mark.parametrize(
     ("claims", "requested"),
     [
         ({"scope": ["shop", "read"]}, "shop read money"),
         ({"scope": ..., "scp": ["shop", "read"]}, "shop read money"),
         ({"scope": "shop read", "scp": "store"}, "shop read store money"),
         ({"scope": "shop", "scp": [1, None, ["x"], "read", "read"]}, "shop read money"),
-        ({"scope": " shop  read "}, "shop read money"),
         ({"scope": ["shop", "a b", "c\nX: 1", "d\t", "", "e\r"]}, "shop money"),
+        ({"scope": 'shop a"b c\\\\d \u00e9'}, "shop money"),
         ({"scope": "shop MONEY Money"}, "shop MONEY Money money"),
+        ({"scope": "openid shop offline_access"}, "shop offline_access openid money"),
         ({"scope": ["shop", "https://api.example/auth/a?b=1"]}, LINKS),
         ({"scope": f"{'x' * 3_000} shop {'y' * 3_000}"}, "shop money"),
     ],
 )
 async def test_step_up_challenge_includes_scopes_from_scope_and_scp_claims(
-    claims: dict[str, Any],
-    requested: str,
-    introspection: bool,
-    registry: Registry,
-    issuer: AuthorizationServer,
+    claims: Any, requested: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
-    """Invalid and very long scopes are omitted."""
-    response = {**issuer.claims(DESK, **claims), "active": True}
-    issuer.active = {"t": {k: v for k, v in response.items() if v is not ...}}
-    environment = (
-        make_introspection_settings(issuer)
-        if introspection
-        else make_environment(issuer)
-    )
-    options: dict[str, Any] = {"scopes": SCOPES, "introspection": introspection}
-
-    async with run_shop(registry, environment, **options) as server:
-        token = "t" if introspection else issuer.token(DESK, **claims)
+    """Clients of handshake versions request exactly these; invalid scopes are omitted."""
+    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
+        token = issuer.token(DESK, **claims)
         refused = await server.call(token, "refund", modern=False)
         assert f' scope="{requested}"' in refused.headers["www-authenticate"]
 
 
-@pytest.mark.parametrize("length", [1, 10, 40, 1_000])
+@pytest.mark.parametrize("length", [1, 1_000])
 async def test_step_up_challenge_with_many_scopes_has_under_2500_characters(
     length: int, registry: Registry, issuer: AuthorizationServer
 ) -> None:
@@ -162,32 +128,25 @@ async def test_step_up_challenge_with_many_scopes_has_under_2500_characters(
 
 
 @pytest.mark.parametrize("modern", [False, True])
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("nothing", "the tool does not exist"),
-        ("restricted", "the client's access denies it"),
-        ("back_only", "it belongs to another client"),
-        ("erase", "a scope grants its permission, but the client does not have it"),
-        ("count", "only another client has its permission"),
-    ],
-)
 async def test_calling_a_tool_that_no_oauth_scope_grants_gets_an_unknown_tool_error(
-    name: str,
-    reason: str,
-    modern: bool,
-    registry: Registry,
-    issuer: AuthorizationServer,
+    modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
-        for scope in ("shop", "shop money", "shop all"):
-            token = issuer.token(DESK, scope=scope)
-            refused = await server.call(token, name, modern=modern)
-            assert "www-authenticate" not in refused.headers, reason
-            assert parse_response(refused)["error"] == {
-                "code": -32602,
-                "message": f"Unknown tool: {name}",
-            }
+        for name, reason in (
+            ("nothing", "the tool does not exist"),
+            ("restricted", "the client's access denies it"),
+            ("back_only", "it belongs to another client"),
+            ("erase", "a scope grants its permission, but the client does not have it"),
+            ("count", "only another client has its permission"),
+        ):
+            for scope in ("shop", "shop money", "shop all"):
+                token = issuer.token(DESK, scope=scope)
+                refused = await server.call(token, name, modern=modern)
+                assert "www-authenticate" not in refused.headers, reason
+                assert parse_response(refused)["error"] == {
+                    "code": -32602,
+                    "message": f"Unknown tool: {name}",
+                }
 
 
 async def test_step_up_on_a_shared_endpoint_requests_the_tools_toolset_scope(
@@ -302,9 +261,8 @@ async def test_call_found_tool_without_permission_requests_the_found_tool_scope(
         for name in ("restricted", "back_only", "call_found_tool"):
             assert f"Unknown tool: {name}" in (await call_by_search(name)).text
         broader_token = issuer.token(DESK, scope="shop money")
-        assert (
-            "refunded for mia" in (await call_by_search("refund", broader_token)).text
-        )
+        done = await call_by_search("refund", broader_token)
+        assert "refunded for mia" in done.text
         query = {"query": "refund the order"}
         for by, expected in ((token, set()), (broader_token, {"refund"})):
             found = await server.call(by, "search_tools", query, modern=modern)

@@ -16,7 +16,7 @@ from toolcast_runtime.http.endpoints import Issuer
 from toolcast_runtime.oauth.access_tokens import AccessTokens, InvalidTokenError
 from toolcast_runtime.oauth.authorization_server import AuthorizationServer
 
-RSA_KEYS = [rsa.generate_private_key(65537, 2048) for _ in range(2)]
+RSA_1, RSA_2 = (rsa.generate_private_key(65537, 2048) for _ in range(2))
 EC_KEY = ec.generate_private_key(ec.SECP256R1())
 EC_384 = ec.generate_private_key(ec.SECP384R1())
 ED_KEY = ed25519.Ed25519PrivateKey.generate()
@@ -36,84 +36,67 @@ def to_jwk(key: Any, **members: Any) -> dict[str, Any]:
 
 # The algorithm, the private key, the token's `kid`, and the issuer's key set.
 ACCEPTED: dict[str, tuple[str, Any, str | None, list[dict[str, Any]]]] = {
-    "no id in the token": ("RS256", RSA_KEYS[0], None, [to_jwk(RSA_KEYS[0], kid="a")]),
-    "no id in the key": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0])]),
-    "no id in both, second key": (
-        "RS256",
-        RSA_KEYS[1],
-        None,
-        [to_jwk(RSA_KEYS[0]), to_jwk(RSA_KEYS[1])],
-    ),
-    "no id in both, first key": (
-        "RS256",
-        RSA_KEYS[0],
-        None,
-        [to_jwk(RSA_KEYS[0]), to_jwk(RSA_KEYS[1])],
-    ),
+    "no id in the token": ("RS256", RSA_1, None, [to_jwk(RSA_1, kid="a")]),
+    "no id in the key": ("RS256", RSA_1, "a", [to_jwk(RSA_1)]),
+    "no id in both, second key": ("RS256", RSA_2, None, [to_jwk(RSA_1), to_jwk(RSA_2)]),
     "two keys of one id": (
         "ES256",
         EC_KEY,
         "a",
-        [to_jwk(RSA_KEYS[0], kid="a"), to_jwk(EC_KEY, kid="a")],
+        [to_jwk(RSA_1, kid="a"), to_jwk(EC_KEY, kid="a")],
     ),
-    "PS256 without alg": ("PS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], kid="a")]),
-    "RS512 without alg": ("RS512", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], kid="a")]),
+    "RS512 without alg": ("RS512", RSA_1, "a", [to_jwk(RSA_1, kid="a")]),
     "EdDSA without alg": ("EdDSA", ED_KEY, "a", [to_jwk(ED_KEY, kid="a")]),
     "ES256 without alg": ("ES256", EC_KEY, None, [to_jwk(ED_KEY), to_jwk(EC_KEY)]),
     "another curve first": ("ES384", EC_384, None, [to_jwk(EC_KEY), to_jwk(EC_384)]),
     "Ed448 after Ed25519": ("EdDSA", ED_448, None, [to_jwk(ED_KEY), to_jwk(ED_448)]),
     "RSA-OAEP first": (
         "RS256",
-        RSA_KEYS[0],
+        RSA_1,
         None,
-        [to_jwk(RSA_KEYS[1], alg="RSA-OAEP"), to_jwk(RSA_KEYS[0])],
+        [to_jwk(RSA_2, alg="RSA-OAEP"), to_jwk(RSA_1)],
     ),
     "two keys of one id and type": (
         "RS512",
-        RSA_KEYS[1],
+        RSA_2,
         "a",
-        [to_jwk(key, kid="a") for key in RSA_KEYS],
+        [to_jwk(key, kid="a") for key in (RSA_1, RSA_2)],
     ),
     "the key with the id is of another type": (
         "RS256",
-        RSA_KEYS[0],
+        RSA_1,
         "a",
-        [to_jwk(EC_KEY, kid="a"), to_jwk(RSA_KEYS[0])],
+        [to_jwk(EC_KEY, kid="a"), to_jwk(RSA_1)],
     ),
     "the key with the id is for another alg": (
         "PS256",
-        RSA_KEYS[0],
+        RSA_1,
         "a",
-        [to_jwk(RSA_KEYS[1], kid="a", alg="RS256"), to_jwk(RSA_KEYS[0])],
+        [to_jwk(RSA_2, kid="a", alg="RS256"), to_jwk(RSA_1)],
     ),
-    "alg is null": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], alg=None)]),
-    "use is null": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], use=None)]),
-    "key_ops": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], key_ops=["verify"])]),
-    "unknown members": ("RS256", RSA_KEYS[0], None, [to_jwk(RSA_KEYS[0], x={}, exp=1)]),
+    "alg is null": ("RS256", RSA_1, "a", [to_jwk(RSA_1, alg=None)]),
+    "use is null": ("RS256", RSA_1, "a", [to_jwk(RSA_1, use=None)]),
+    "key_ops": ("RS256", RSA_1, "a", [to_jwk(RSA_1, key_ops=["verify"])]),
+    "unknown members": ("RS256", RSA_1, None, [to_jwk(RSA_1, x={}, exp=1)]),
 }
 REJECTED: dict[str, tuple[str, Any, str | None, list[dict[str, Any]]]] = {
     "alg of the key differs": (
         "PS256",
-        RSA_KEYS[0],
+        RSA_1,
         "a",
-        [to_jwk(RSA_KEYS[0], kid="a", alg="RS256")],
+        [to_jwk(RSA_1, kid="a", alg="RS256")],
     ),
-    "another id": ("RS256", RSA_KEYS[0], "b", [to_jwk(RSA_KEYS[0], kid="a")]),
-    "another key without an id": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[1])]),
-    "another key type": ("RS256", RSA_KEYS[0], "a", [to_jwk(EC_KEY, kid="a")]),
-    "for encryption": (
-        "RS256",
-        RSA_KEYS[0],
-        None,
-        [to_jwk(RSA_KEYS[0], use="enc"), to_jwk(RSA_KEYS[1])],
-    ),
+    "another id": ("RS256", RSA_1, "b", [to_jwk(RSA_1, kid="a")]),
+    "another key without an id": ("RS256", RSA_1, "a", [to_jwk(RSA_2)]),
+    "another key type": ("RS256", RSA_1, "a", [to_jwk(EC_KEY, kid="a")]),
+    "for encryption": ("RS256", RSA_1, None, [to_jwk(RSA_1, use="enc"), to_jwk(RSA_2)]),
     "a published private key": (
         "RS256",
-        RSA_KEYS[0],
+        RSA_1,
         "a",
         [
-            {**RSAAlgorithm.to_jwk(RSA_KEYS[0], as_dict=True), "kid": "a"},
-            to_jwk(RSA_KEYS[1]),
+            {**RSAAlgorithm.to_jwk(RSA_1, as_dict=True), "kid": "a"},
+            to_jwk(RSA_2),
         ],
     ),
 }
@@ -155,7 +138,7 @@ async def test_access_token_is_validated_with_each_issuer_key_matching_its_id_an
 async def test_replaced_issuer_key_with_the_same_or_no_id_is_fetched_after_30_seconds(
     fake_issuer: FakeIssuer, key_id: str | None, published_id: str | None
 ) -> None:
-    old, new = RSA_KEYS
+    old, new = RSA_1, RSA_2
     fake_issuer.answer = {"keys": [to_jwk(old, kid=published_id)]}
     tokens = make_validator()
     assert await tokens.validate_token(sign_token("RS256", old, key_id), URL) == CLAIMS
@@ -174,9 +157,9 @@ async def test_replaced_issuer_key_with_the_same_or_no_id_is_fetched_after_30_se
 async def test_tokens_with_forged_signatures_fetch_issuer_keys_once_in_30_seconds(
     fake_issuer: FakeIssuer,
 ) -> None:
-    fake_issuer.answer = {"keys": [to_jwk(RSA_KEYS[0])]}
+    fake_issuer.answer = {"keys": [to_jwk(RSA_1)]}
     tokens = make_validator()
-    forged = sign_token("RS256", RSA_KEYS[1], None)
+    forged = sign_token("RS256", RSA_2, None)
     for _ in range(100):
         with pytest.raises(InvalidTokenError, match="signature is not valid"):
             await tokens.validate_token(forged, URL)
