@@ -315,10 +315,10 @@ def test_generated_tests_without_specs_are_skipped_unless_specs_are_required(
 ) -> None:
     """`TOOLCAST_REQUIRE_SPECS` requires the specs."""
     monkeypatch.delenv(REQUIRED, raising=False)
-    with pytest.raises(pytest.skip.Exception, match="^the specs are not here$"):
+    with pytest.raises(pytest.skip.Exception, match=r"^the specs are not here$"):
         load_specs(tmp_path / K, SPECS[0])
     monkeypatch.setenv(REQUIRED, "1")
-    message = f"^the specs are not here, and {REQUIRED} is set$"
+    message = rf"^the specs are not here, and {REQUIRED} is set$"
     with pytest.raises(AssertionError, match=message):
         load_specs(tmp_path / K, SPECS[0])
 
