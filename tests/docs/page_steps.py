@@ -55,7 +55,9 @@ class _Shell:
         scripts = os.path.dirname(sys.executable)
         path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
         self.folder = folder
-        self._env = {**os.environ, "PATH": path}
+        # pytest would import the plugins of this repository's environment.
+        plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        self._env = {**os.environ, **plugins, "PATH": path}
         self._process_groups: list[int] = []
 
     def run(self, commands: str) -> str:

@@ -25,17 +25,12 @@ def read_entries() -> Iterator[dict[str, Any]]:
         yield from servers.values()
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """Generate a new project named `my-tools`."""
+def test_docs_mcp_client_configurations_start_a_server_and_have_its_urls_and_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert toolcast(tmp_path, "init", "my-tools").returncode == 0
     assert toolcast(tmp_path / "my-tools", "generate").returncode == 0
-    return tmp_path / "my-tools"
-
-
-def test_docs_mcp_client_configuration_starts_a_working_stdio_server(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    project = tmp_path / "my-tools"
     monkeypatch.setenv("PYTHONPATH", str(project))
     commands = {
         " ".join([entry["command"], *entry["args"]])
@@ -49,13 +44,9 @@ def test_docs_mcp_client_configuration_starts_a_working_stdio_server(
     result = toolcast(project.parent, *call)
     assert result.stdout.startswith("words: 2\n"), result.stderr
 
-
-def test_docs_mcp_client_configurations_have_the_servers_urls_and_variables(
-    project: Path,
-) -> None:
-    server = (project / "generated/my_tools/mcp_server.py").read_text("utf-8")
-    assert 'path="/mcp/"' in server
-    variables = re.findall(r'_variable="(\w+)"', server)
+    module = (project / "generated/my_tools/mcp_server.py").read_text("utf-8")
+    assert 'path="/mcp/"' in module
+    variables = re.findall(r'_variable="(\w+)"', module)
     assert set(re.findall(r"\bMY_TOOLS_\w+", PAGE)) <= {
         *variables,
         "MY_TOOLS_TOKEN_CLIENT",

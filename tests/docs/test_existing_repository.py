@@ -49,7 +49,11 @@ def test_docs_settings_for_a_src_layout_generate_a_working_server(
         return subprocess.run(
             [sys.executable, "-m", *arguments],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
+            env={
+                **os.environ,
+                "PYTHONPATH": str(tmp_path / "src"),
+                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            },
             capture_output=True,
             encoding="utf-8",
         )
@@ -57,9 +61,9 @@ def test_docs_settings_for_a_src_layout_generate_a_working_server(
     server = "acme_clinic.generated.clinic.mcp_server"
     assert server in section
     assert run_python(server, "--list").stdout == "greet\n"
-    test_run = run_python("pytest", "-q", "-p", "no:cacheprovider")
+    test_run = run_python("pytest", "-v", "-p", "no:cacheprovider")
     assert test_run.returncode == 0, test_run.stdout
-    assert "test_snapshots" in run_python("pytest", "--co", "-q").stdout
+    assert "test_snapshots" in test_run.stdout
     format_check = run_python("ruff", "format", "--check", "src")
     # Ruff's settings exclude the generated files.
     assert format_check.stdout == "3 files already formatted\n"

@@ -83,82 +83,40 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 PROGRAM = """
 import json, sys
+from click.testing import CliRunner
 from langchain_core.messages import ToolCall
+from generated.shy.cli import main
 from generated.shy.langchain_tools import get_langchain_tool
 from generated.shy.registry import call_tool_sync
 
-def over_langchain(tool, arguments):
+def call_registry(tool, arguments):
+    return call_tool_sync(tool, arguments).error or ""
+
+def call_langchain(tool, arguments):
     call = ToolCall(name=tool, args=arguments, id="1", type="tool_call")
     result = get_langchain_tool(tool).invoke(call)
     return result.content if result.status == "error" else ""
 
-calls = json.loads(sys.argv[2])
-if sys.argv[1] == "registry":
-    print(json.dumps([call_tool_sync(*call).error or "" for call in calls]))
-else:
-    print(json.dumps([over_langchain(*call) for call in calls]))
+def call_cli(tool, arguments):
+    result = CliRunner().invoke(main, [tool, "--arguments", json.dumps(arguments)])
+    return result.stderr if result.exit_code else ""
+
+calls = json.loads(sys.stdin.read())
+for function in (call_registry, call_langchain, call_cli):
+    print(json.dumps([function(*call) for call in calls]))
 """
-
-
-def list_errors(interface: str, root: Path, calls: Calls) -> list[str]:
-    """Return the error of each call through one interface; empty if it succeeds."""
-    project = Project(root)
-    if interface in ("registry", "langchain"):
-        result = project.run("-c", PROGRAM, interface, json.dumps(calls))
-        assert result.returncode == 0, result.stderr
-        errors: list[str] = json.loads(result.stdout)
-        return errors
-    if interface == "cli":
-        module = ("-m", "generated.shy.cli")
-        results = [
-            project.run(*module, tool, "--arguments", json.dumps(arguments))
-            for tool, arguments in calls
-        ]
-        return [result.stderr if result.returncode else "" for result in results]
-    transport, _, era = interface.partition(" ")
-    if transport == "stdio":
-        with stdio_server(root, "generated.shy", era=era) as server:
-            return [_get_error(server.call(*call)) for call in calls]
-    with http_server(root, "generated.shy") as http:
-        requests = [{"name": tool, "arguments": arguments} for tool, arguments in calls]
-        return [
-            _get_error(http.request(era, "tools/call", request)) for request in requests
-        ]
-
-
-def _get_error(answer: dict[str, Any]) -> str:
-    result = answer["result"]
-    return str(result["content"][0]["text"]) if result["isError"] else ""
-
-
-INTERFACES = [
-    "registry",
-    "langchain",
-    "cli",
-    *(f"{interface} {era}" for interface in ("stdio", "http") for era in ERAS),
+HOSTILE_CALLS: Calls = [(t, {n: v}) for t in STRICT for n, v in HOSTILE.items()]
+CALLS: Calls = [
+    *((tool, {"is_admin": True, "db": "evil"}) for tool in STRICT),
+    ("typed", {"is_admin": True}),
+    ("mapped", {"is_admin": True}),
+    ("open", {"text": "x"}),
 ]
 
 
-@pytest.mark.rows(2)
-@pytest.mark.parametrize(
-    "interface",
-    [
-        pytest.param(
-            interface, marks=pytest.mark.slow if interface.startswith("http") else ()
-        )
-        for interface in INTERFACES
-    ],
-)
-def test_argument_that_the_input_schema_does_not_declare_is_rejected_by_name(
-    interface: str, root: Path
-) -> None:
-    calls: Calls = [(tool, {"is_admin": True, "db": "evil"}) for tool in STRICT]
-    others: Calls = [
-        ("typed", {"is_admin": True}),
-        ("mapped", {"is_admin": True}),
-        ("open", {"text": "x"}),
-    ]
-    *rejected, typed, mapped, accepted = list_errors(interface, root, [*calls, *others])
+def assert_rejected(errors: list[str]) -> None:
+    """Assert that each call of CALLS failed by name, except the last two."""
+    *rejected, typed, mapped, accepted = errors
     assert len(rejected) == len(STRICT)
     for error in rejected:
         assert "`is_admin` is not a parameter" in error, rejected
@@ -168,18 +126,39 @@ def test_argument_that_the_input_schema_does_not_declare_is_rejected_by_name(
     assert accepted == ""
 
 
-PROBE = """
-import json, sys
-from generated.shy.registry import call_tool_sync
-tools, hostile = json.loads(sys.argv[1])
-errors = {(t, n): call_tool_sync(t, {n: v}).error for t in tools for n, v in hostile.items()}
-print([place for place, error in errors.items() if "is not a parameter" not in (error or "")])
-"""
+def _get_error(answer: dict[str, Any]) -> str:
+    result = answer["result"]
+    return str(result["content"][0]["text"]) if result["isError"] else ""
 
 
-def test_hostile_undeclared_argument_names_are_rejected(root: Path) -> None:
-    result = Project(root).run("-c", PROBE, json.dumps([STRICT, HOSTILE]))
-    assert result.stdout == "[]\n", result.stdout + result.stderr
+def test_undeclared_argument_is_rejected_by_registry_langchain_and_cli(
+    root: Path,
+) -> None:
+    calls = json.dumps([*CALLS, *HOSTILE_CALLS])
+    result = Project(root).run("-c", PROGRAM, input=calls)
+    assert result.returncode == 0, result.stderr
+    outputs = [json.loads(line) for line in result.stdout.splitlines()]
+    assert len(outputs) == 3
+    for errors in outputs:
+        assert_rejected(errors[: len(CALLS)])
+        for error, call in zip(errors[len(CALLS) :], HOSTILE_CALLS, strict=True):
+            assert "is not a parameter" in error, call
+
+
+@pytest.mark.rows(1)
+@pytest.mark.parametrize("era", ERAS)
+def test_undeclared_argument_is_rejected_over_stdio(era: str, root: Path) -> None:
+    with stdio_server(root, "generated.shy", era=era) as server:
+        assert_rejected([_get_error(server.call(*call)) for call in CALLS])
+
+
+@pytest.mark.slow
+def test_undeclared_argument_is_rejected_over_http(root: Path) -> None:
+    requests = [{"name": tool, "arguments": arguments} for tool, arguments in CALLS]
+    with http_server(root, "generated.shy") as http:
+        for era in ERAS:
+            answers = [http.request(era, "tools/call", request) for request in requests]
+            assert_rejected([_get_error(answer) for answer in answers])
 
 
 X: dict[str, Any] = {"properties": {"x": {}}}

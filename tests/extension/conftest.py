@@ -170,7 +170,7 @@ class ForkedProject(Project):
         return self.programs.run(cwd or self.root, "toolcast", *args, env=env)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkServer]:
     modules = [*list_modules(toolcast), "black"]
     with start_fork_server(tmp_path_factory.mktemp("streams"), *modules) as programs:

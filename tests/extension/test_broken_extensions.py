@@ -107,24 +107,12 @@ def test_defective_change_rule_is_one_error_in_diff(
     assert message in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("{{ name }} ,", '{{ name ~ "" }} ,', "names.py.jinja:4: `Concat` is not allowed"),
-        ("NAMES = [", "import os\nNAMES = [", "unexpected ['import']"),
-        ("{{ name }} ,", "os.system(),", "line 2 calls 'os.system'"),
-        ("{{ name }} ,", "{{ view.names }},", "names.py.jinja:4: a template prints a value of type list"),
-    ],
-)  # fmt: skip
-def test_unsafe_extension_template_is_rejected(
-    make_project: Callable[..., Any],
-    extension: dict[str, str],
-    old: str,
-    new: str,
-    message: str,
+def test_import_in_an_extension_template_is_rejected(
+    make_project: Callable[..., Any], extension: dict[str, str]
 ) -> None:
+    """The shape also applies to the template's own text, unlike in a project template."""
     template = get_site(extension) / "house_templates/house/names.py.jinja"
-    template.write_text(TEMPLATE.replace(old, new))
+    template.write_text(TEMPLATE.replace("NAMES = [", "import os\nNAMES = ["))
     project = make_project(
         {"greet": GREET},
         toolset="targets: {names: {}}\n",
@@ -132,6 +120,5 @@ def test_unsafe_extension_template_is_rejected(
     )
     result = project.toolcast("generate", env=extension)
     assert (result.returncode, "Traceback" in result.stderr) == (1, False)
-    assert message in result.stderr
-    assert "\\n" not in result.stderr, "no message from Jinja"
+    assert "unexpected ['import']" in result.stderr
     assert not (project.root / "generated").exists()

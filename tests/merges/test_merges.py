@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.conftest import Project
 from tests.git_command import run_git
 from tests.package.conftest import PYPROJECT
 from tests.project_files import write_files
@@ -51,7 +50,7 @@ targets:
   package: {namespace: com.example}
 """
 BLOCKS = re.compile(r"generated/toy/(prompts/\w+\.md|package/manifest\.json|cli\.py)")
-Change = Callable[[Any], None]
+Change = Callable[[Project], None]
 
 
 def build_spec(name: str, section: str) -> str:
@@ -93,9 +92,9 @@ def build_handler(name: str) -> str:
 class Repository:
     """A project with its outputs committed."""
 
-    def __init__(self, project: Any) -> None:
+    def __init__(self, project: Project) -> None:
         self.project = project
-        self.root: Path = project.root
+        self.root = project.root
 
     def git(self, *arguments: str) -> str:
         return run_git(self.root, *arguments, check=False)
@@ -124,50 +123,48 @@ class Repository:
         return compare_with_disk(str(self.root), "generated", generated.files).is_exact
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _isolate_git() -> Iterator[None]:
+    """Hide the user's settings from git."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("GIT_")]:
+            patch.delenv(name)
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        yield
+
+
 @pytest.fixture(scope="module")
-def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Generate the project from which both branches start."""
+def first(_isolate_git: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Generate and commit the project from which both branches start."""
     root = tmp_path_factory.mktemp("merges") / "first"
+    names = [name for names in SECTIONS.values() for name in (*names, "new", "own")]
+    toolset = "name: toy\ntitle: Toy\nhandlers: handlers\n" + TOOLSET
     files = {
         "toolcast.yaml": "version: 1\ntoolsets: [specs/toy]\n",
         "pyproject.toml": PYPROJECT,
-        "specs/toy/toolset.yaml": "name: toy\ntitle: Toy\nhandlers: handlers\n"
-        + TOOLSET,
+        "specs/toy/toolset.yaml": toolset,
         "handlers/__init__.py": "",
-        "handlers/toy.py": "".join(
-            build_handler(name)
-            for names in SECTIONS.values()
-            for name in [*names, "new", "own"]
-        ),
+        "handlers/toy.py": "".join(map(build_handler, names)),
     }
-    for section, names in SECTIONS.items():
-        for name in names:
-            files[f"specs/toy/{name}.yaml"] = (
-                f"name: {name}\n{build_spec(name, section)}"
-            )
+    for section, tools in SECTIONS.items():
+        for name in tools:
+            spec = f"name: {name}\n{build_spec(name, section)}"
+            files[f"specs/toy/{name}.yaml"] = spec
     write_files(root, files)
-    assert generate_project(str(root)).code == 0
+    repository = Repository(Project(root))
+    repository.git("init", "--quiet", "--initial-branch=main")
+    repository.commit("first")
     return root
 
 
 @pytest.fixture
-def repository(
-    first: Path, make_project: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> Repository:
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    project = make_project({})
-    shutil.rmtree(project.root)
-    shutil.copytree(first, project.root)
-    repository = Repository(project)
-    repository.git("init", "--quiet", "--initial-branch=main")
-    repository.commit("first")
-    return repository
+def repository(first: Path, tmp_path: Path) -> Repository:
+    shutil.copytree(first, tmp_path / "project")
+    return Repository(Project(tmp_path / "project"))
 
 
 def edit_tool(tool: str, old: str, new: str) -> Change:
-    def change(project: Any) -> None:
+    def change(project: Project) -> None:
         project.edit(f"specs/toy/{tool}.yaml", old, new)
 
     return change
@@ -200,7 +197,7 @@ def edit_keyword(tool: str) -> Change:
 
 
 def move_to_other_section(tool: str) -> Change:
-    def change(project: Any) -> None:
+    def change(project: Project) -> None:
         old, new = (
             ("files", "talks") if tool in SECTIONS["files"] else ("talks", "files")
         )
@@ -210,7 +207,7 @@ def move_to_other_section(tool: str) -> Change:
 
 
 def add_tool(tool: str, to: str) -> Change:
-    def change(project: Any) -> None:
+    def change(project: Project) -> None:
         text = build_spec(tool, to).replace(f"handlers.toy:{tool}", "handlers.toy:new")
         project.write(f"specs/toy/{tool}.yaml", f"name: {tool}\n{text}")
 
@@ -218,14 +215,14 @@ def add_tool(tool: str, to: str) -> Change:
 
 
 def delete_tool(tool: str) -> Change:
-    def change(project: Any) -> None:
+    def change(project: Project) -> None:
         (project.root / f"specs/toy/{tool}.yaml").unlink()
 
     return change
 
 
 def rename_tool(tool: str, new: str) -> Change:
-    def change(project: Any) -> None:
+    def change(project: Project) -> None:
         old = project.root / f"specs/toy/{tool}.yaml"
         text = re.sub(rf"\b{tool}\b", new, old.read_text())
         text = text.replace(f"handlers.toy:{new}", f"handlers.toy:{tool}")
@@ -235,26 +232,16 @@ def rename_tool(tool: str, new: str) -> Change:
     return change
 
 
-def edit_toolset_text(old: str, new: str) -> Change:
-    return partial(_edit_toolset, old=old, new=new)
-
-
-def _edit_toolset(project: Any, old: str, new: str) -> None:
-    project.edit("specs/toy/toolset.yaml", old, new)
-
-
-edit_intro = edit_toolset_text("All about talks.", "All that is said.")
-edit_title = edit_toolset_text("title: Toy", "title: Toys")
-edit_heading = edit_toolset_text("heading: What there is", "heading: What you have")
+edit_intro = edit_tool("toolset", "All about talks.", "All that is said.")
+edit_title = edit_tool("toolset", "title: Toy", "title: Toys")
+edit_heading = edit_tool("toolset", "heading: What there is", "heading: What you have")
 
 DIFFERENT_TOOLS = {
     "edit/edit": (edit_summary("copy"), edit_summary("send")),
-    "edit/edit in one section": (edit_summary("copy"), edit_summary("open")),
     "edit/edit of descriptions, adjacent tools": (
         edit_description("copy"),
         edit_description("find"),
     ),
-    "edit/edit of schemas, adjacent tools": (edit_schema("copy"), edit_schema("find")),
     "edit/edit of one tool's schema and summary": (
         edit_schema("copy"),
         edit_summary("copy"),
@@ -267,20 +254,16 @@ DIFFERENT_TOOLS = {
     "edit/example of an adjacent tool": (edit_summary("copy"), edit_example("find")),
     "add/add": (add_tool("alter", "files"), add_tool("zip", "talks")),
     "add/add in one section": (add_tool("alter", "files"), add_tool("zip", "files")),
-    "add/edit": (add_tool("alter", "files"), edit_summary("move")),
     "add/delete": (add_tool("zip", "files"), delete_tool("copy")),
     "add/rename": (add_tool("alter", "files"), rename_tool("send", "post")),
     "add/toolset text": (add_tool("alter", "files"), edit_intro),
     "add/toolset title": (add_tool("zip", "files"), edit_title),
     "edit/toolset text": (edit_summary("find"), edit_heading),
     "delete/edit": (delete_tool("copy"), edit_summary("list")),
-    "delete/edit of another section": (delete_tool("find"), edit_summary("vote")),
     "delete/delete": (delete_tool("copy"), delete_tool("list")),
-    "delete/toolset text": (delete_tool("find"), edit_heading),
     "rename/edit": (rename_tool("copy", "clone"), edit_summary("open")),
     "rename/rename": (rename_tool("copy", "clone"), rename_tool("open", "unlock")),
     "rename/delete": (rename_tool("copy", "clone"), delete_tool("list")),
-    "rename/toolset title": (rename_tool("copy", "clone"), edit_title),
     "other section/edit": (move_to_other_section("open"), edit_summary("copy")),
 }
 ADJACENT_LINES = {
@@ -315,6 +298,7 @@ def test_adjacent_lines_conflict_only_in_their_block(
     repository: Repository, pair: str
 ) -> None:
     conflicts = repository.merge(*ADJACENT_LINES[pair])
+    assert conflicts or pair != "edit/edit"
     assert [path for path in conflicts if not BLOCKS.fullmatch(path)] == []
     # Another user runs `generate`, without the cache of earlier runs.
     shutil.rmtree(os.environ["XDG_CACHE_HOME"], ignore_errors=True)
@@ -323,10 +307,6 @@ def test_adjacent_lines_conflict_only_in_their_block(
     assert repository.is_exact()
     for path in conflicts:
         assert b"<<<<<<<" not in (repository.root / path).read_bytes()
-
-
-def test_edits_on_adjacent_lines_do_conflict(repository: Repository) -> None:
-    assert repository.merge(*ADJACENT_LINES["edit/edit"]) != []
 
 
 def test_generate_resolves_outputs_after_a_spec_conflict(

@@ -14,7 +14,7 @@ import pytest
 import toolcast.targets.table
 from tests.project_files import write_files, write_toolset
 from toolcast.encoders.code import Code
-from toolcast.encoders.json_text import encode_compact_json, encode_json
+from toolcast.encoders.json_text import encode_json
 from toolcast.encoders.markdown import encode_inline
 from toolcast.encoders.plain_text import encode_line
 from toolcast.pipeline import generate
@@ -31,7 +31,6 @@ TEMPLATES = {
     "module.py.jinja": '"""{{ view.text }}"""\n',
     "page.md.jinja": "# One\n\n{{ view.text }}\n",
     "list.txt.jinja": "{{ view.text }}\n",
-    "data.json.jinja": '{"a": "{{ view.text }}"}\n',
     "sly.py.jinja": '"""{{ view.text ~ "" }}"""\n',
 }
 DOCSTRING = PythonShape(("docstring",))
@@ -66,10 +65,6 @@ BYPASSING_TARGETS: dict[str, tuple[RenderFunction, str]] = {
         lambda text, _: {"x.py": f'"""{text}"""\n'.encode()},
         "were not rendered",
     ),
-    "unrendered bytes, plain text": (
-        lambda text, _: {"x.tsv": text.encode()},
-        "were not rendered",
-    ),
     "rendered bytes with added text": (
         lambda text, context: {
             "x.json": context.write("x.json", encode_json({}), JsonShape(()))
@@ -95,16 +90,6 @@ BYPASSING_TARGETS: dict[str, tuple[RenderFunction, str]] = {
         ),
         "x.py|module.py",
     ),
-    "wrong encoder, plain text in JSON": (
-        make_template_target(
-            "x.json", "data.json.jinja", text=encode_line, shape=JsonShape(("a",))
-        ),
-        "not JSON",
-    ),
-    "wrong encoder, JSON in plain text": (
-        make_write_target("x.txt", lambda text: encode_json({"a": text}), TextShape(1)),
-        "3 lines instead of 1",
-    ),
     "forged Code": (
         make_template_target("x.py", "module.py.jinja", text=Code, shape=DOCSTRING),
         "only encoders may create it",
@@ -115,46 +100,14 @@ BYPASSING_TARGETS: dict[str, tuple[RenderFunction, str]] = {
         ),
         "unexpected|calls",
     ),
-    "forged Markdown": (
-        make_template_target(
-            "x.md",
-            "page.md.jinja",
-            text=lambda text: forge_code(f"{text}\n## Two"),
-            shape=MarkdownShape(("# One",)),
-        ),
-        "headings",
-    ),
-    "forged JSON": (
-        make_write_target(
-            "x.json", lambda _: forge_code('{"b": 1}'), JsonShape(("a",))
-        ),
-        "the keys",
-    ),
     "no shape": (
         make_template_target(
             "x.py", "module.py.jinja", text=lambda _: encode_inline("x")
         ),
         "the view has no `shape`",
     ),
-    "no shape, Markdown": (
-        make_template_target("x.md", "page.md.jinja", text=encode_inline),
-        "the view has no `shape`",
-    ),
-    "no shape, plain text": (
-        make_template_target("x.txt", "list.txt.jinja", text=encode_line, shape=None),
-        "the view has no `shape`",
-    ),
     "no shape without a template": (
         make_write_target("x.json", lambda text: encode_json({"a": text}), None),
-        "the view has no `shape`",
-    ),
-    "tuple instead of a shape": (
-        make_template_target(
-            "x.py",
-            "module.py.jinja",
-            text=lambda _: encode_inline("x"),
-            shape=("docstring",),
-        ),
         "the view has no `shape`",
     ),
     "shape of another file type": (
@@ -162,10 +115,6 @@ BYPASSING_TARGETS: dict[str, tuple[RenderFunction, str]] = {
             "x.py", "list.txt.jinja", text=encode_line, shape=TextShape(1)
         ),
         "needs PythonShape",
-    ),
-    "compact JSON, which is not Code": (
-        make_write_target("x.json", encode_compact_json, JsonShape(())),
-        "the text is str, not Code",
     ),
     **{
         f"the path {path!r}": (

@@ -20,11 +20,6 @@ from toolcast.rendering.renderer import (
 )
 
 FOLDER = Path(__file__).parents[2] / "templates"
-TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.jinja"))
-
-
-def read_template(name: str) -> str:
-    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def lint(text: str) -> list[str]:
@@ -32,29 +27,16 @@ def lint(text: str) -> list[str]:
     return [reason for _, reason in lint_template(create_environment(), text)]
 
 
-def test_built_in_template_tests_find_more_than_twenty_templates() -> None:
-    assert len(TEMPLATES) > 20
-
-
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_built_in_template_has_no_logic(name: str) -> None:
+def test_built_in_templates_have_no_logic_and_a_note_about_edits() -> None:
     """The lint allows output, loops, simple conditions and includes."""
-    assert list(lint_template(create_environment(), read_template(name))) == []
-
-
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_built_in_template_uses_only_the_variable_view(name: str) -> None:
-    parsed = create_environment().parse(read_template(name))
-    assert meta.find_undeclared_variables(parsed) <= {"view"}
-
-
-@pytest.mark.parametrize("name", TEMPLATES)
-def test_built_in_template_first_line_is_a_comment_that_ends_with_edited_by_hand(
-    name: str,
-) -> None:
-    first = read_template(name).split("\n", 1)[0]
-    assert first.startswith("{# ")
-    assert first.endswith("dited by hand. #}")
+    templates = {path: path.read_text("utf-8") for path in FOLDER.rglob("*.jinja")}
+    assert len(templates) > 20
+    for path, text in templates.items():
+        assert lint(text) == [], path
+        variables = meta.find_undeclared_variables(create_environment().parse(text))
+        assert variables <= {"view"}, path
+        first = text.split("\n", 1)[0]
+        assert first.startswith("{# ") and first.endswith("dited by hand. #}"), path
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,8 @@ def test_skills_list_result_has_each_skill_files_digest_and_size(
     """Each entry also equals the served front matter and the result of `skills/get`."""
     result = owner.request("skills/list")["result"]
     keep, store = result["skills"]
+    # This tool has no target `mcp`.
+    assert "count_notes" not in read_text(owner, MAIN)
 
     assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
     assert [file["uri"] for file in keep["resources"]] == [
@@ -97,12 +99,6 @@ def test_skills_list_result_has_each_skill_files_digest_and_size(
         assert parse_front_matter(text) == skill["frontmatter"]
         received = owner.request("skills/get", {"uri": skill["uri"]})["result"]["skill"]
         assert received == skill
-
-
-def test_skill_served_over_mcp_omits_a_tool_without_mcp_target(
-    owner: StdioServer,
-) -> None:
-    assert "count_notes" not in read_text(owner, MAIN)
 
 
 def test_skill_files_served_to_a_client_mention_only_tools_available_to_it(
@@ -203,14 +199,6 @@ def test_resources_directory_read_lists_a_skill_folders_direct_children(
     ]
 
 
-@pytest.mark.parametrize("uri", [MAIN, "skill://other", "skill:/", "", "skill://keep"])
-def test_resources_directory_read_rejects_uris_that_are_no_skill_folder(
-    owner: StdioServer, uri: str
-) -> None:
-    response = owner.request("resources/directory/read", {"uri": uri})
-    assert response["error"]["code"] == INVALID
-
-
 @pytest.mark.parametrize(
     ("method", "params"),
     [
@@ -218,6 +206,11 @@ def test_resources_directory_read_rejects_uris_that_are_no_skill_folder(
         ("resources/directory/read", {"uri": "skill://keep-notes", "cursor": "2"}),
         ("skills/get", {}),
         ("skills/get", {"uri": 1}),
+        # These are not folders of a skill.
+        *(
+            ("resources/directory/read", {"uri": uri})
+            for uri in (MAIN, "skill://other", "skill:/", "", "skill://keep")
+        ),
     ],
 )
 def test_mcp_server_skill_methods_reject_invalid_parameters(

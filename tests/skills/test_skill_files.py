@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from hypothesis import strategies as st
 from skills_ref import validate
 from skills_ref.parser import parse_frontmatter
 
+from tests.conftest import Project
 from tests.properties import limit_examples
 from tests.skills.readers import (
     find_expansions,
@@ -55,37 +54,26 @@ def get_notes_folder(project: Path, target: str) -> Path:
     return project / "generated" / "notes" / target
 
 
-def test_committed_generated_skills_are_the_kirishima_molecule_and_ren_skills() -> None:
+def test_committed_generated_skills_are_valid_and_within_length_limits() -> None:
+    """Skills have under 500 lines and 5,000 tokens, and link their reference files."""
     names = {path.parent.name for path in COMMITTED}
     assert names == {"kirishima", "molecule", "ren"}
+    for path in COMMITTED:
+        text = path.read_text("utf-8")
+        assert validate(path.parent) == []
+        assert find_invalid_fields(path.parent) == []
+        assert len(text.splitlines()) < 500, path
+        assert len(text) / 4 < 5000, path
+        assert "inputSchema" not in text, path
+        for file in path.parent.rglob("references/*.md"):
+            assert f"(references/{file.name})" in text
 
 
-@pytest.mark.parametrize(
-    "path", COMMITTED, ids=lambda p: "/".join(p.parts[-4:-1])  # type: ignore[no-any-return]
-)
-def test_committed_generated_skill_is_valid_and_within_length_limits(
-    path: Path,
-) -> None:
-    """Skills have under 500 lines and 5,000 tokens, and link their reference files."""
-    text = path.read_text("utf-8")
-
-    assert validate(path.parent) == []
-    assert find_invalid_fields(path.parent) == []
-    assert len(text.splitlines()) < 500
-    assert len(text) / 4 < 5000
-    assert "inputSchema" not in text
-    for file in path.parent.rglob("references/*.md"):
-        assert f"(references/{file.name})" in text
-
-
-@pytest.mark.parametrize("name", ["keep-notes", "store-a-note"])
-def test_skill_generated_from_hostile_spec_text_is_valid(
-    project: Path, name: str
-) -> None:
-    folder = get_notes_folder(project, "skills") / name
-
-    assert validate(folder) == []
-    assert find_invalid_fields(folder) == []
+def test_skill_generated_from_hostile_spec_text_is_valid(project: Path) -> None:
+    for name in ("keep-notes", "store-a-note"):
+        folder = get_notes_folder(project, "skills") / name
+        assert validate(folder) == []
+        assert find_invalid_fields(folder) == []
 
 
 def test_skill_front_matter_preserves_hostile_spec_strings(
@@ -270,24 +258,28 @@ With care.
 """
 
 
-@pytest.mark.parametrize("toolset", ["each", "notes", "programs"])
-def test_runtime_skills_object_builds_the_same_files_as_the_generator(
-    project: Path, toolset: str
+def test_runtime_skills_objects_build_the_same_files_as_the_generator(
+    project: Path,
 ) -> None:
-    code = f"import json, generated.{toolset}.skills as s; print(json.dumps(s.SKILLS.files()))"
-    result = subprocess.run(
-        [sys.executable, "-c", code], cwd=project, capture_output=True, check=True
-    )
-    folder = project / "generated" / toolset / "skills"
-    expected = {
-        path.relative_to(folder).as_posix(): "".join(
-            line
-            for line in path.read_text("utf-8").splitlines(keepends=True)
-            if " by Toolcast from " not in line
-        )
-        for path in folder.rglob("*.md")
-    }
-    assert json.loads(result.stdout) == expected
+    toolsets = ("each", "notes", "programs")
+    lines = [
+        f"import generated.{name}.skills as s; print(json.dumps(s.SKILLS.files()))"
+        for name in toolsets
+    ]
+    code = "\n".join(["import json", *lines])
+    result = Project(project).run("-c", code)
+    assert result.returncode == 0, result.stderr
+    for name, line in zip(toolsets, result.stdout.splitlines(), strict=True):
+        folder = project / "generated" / name / "skills"
+        expected = {
+            path.relative_to(folder).as_posix(): "".join(
+                line
+                for line in path.read_text("utf-8").splitlines(keepends=True)
+                if " by Toolcast from " not in line
+            )
+            for path in folder.rglob("*.md")
+        }
+        assert json.loads(line) == expected
 
 
 VALUES: Any = st.recursive(
