@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.commands.test_help_widths import find_broken_lines
 
 from tests.commands.run_module import run
-from tests.commands.test_help_widths import find_broken_lines
 from tests.git_command import run_git
 from tests.repository import ROOT, copy_project
 from toolcast.commands.generate.watch import find_watched_paths
