@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.commands.test_help_widths import find_broken_lines
 
 from tests.commands.run_module import run
 from tests.git_command import run_git
@@ -18,7 +17,6 @@ from tests.repository import ROOT, copy_project
 from toolcast.commands.generate.watch import find_watched_paths
 from toolcast.model.loading import load_workspace
 from toolcast.targets.exposure import build_exposures
-from toolcast_letta.commands.letta import command as letta
 
 NOTE = "summary: Notes.\nparameters: {type: object}\nhandler: handlers.toy:note\n"
 
@@ -34,10 +32,6 @@ def test_toolcast_help_explain_and_schema_include_the_letta_extension(
         text=True,
     )
     assert "letta" in ran.stdout
-
-
-def test_toolcast_letta_help_lines_fit_the_terminal_width() -> None:
-    assert list(find_broken_lines(letta)) == []
 
 
 def test_toolcast_letta_help_command_summaries_are_not_truncated(
