@@ -318,6 +318,8 @@ def test_call_command_prints_the_note_to_stderr(project: Project) -> None:
     assert done.returncode == 0
     assert "Note 5" in done.stdout and "Omitted" not in done.stdout
     assert done.stderr.startswith("Omitted: the last ")
+    done = project.toolcast("call", "as_both", "--mcp-stdio", command)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def make_text_block(text: str) -> dict[str, Any]:
