@@ -135,6 +135,19 @@ def test_outputs_contain_the_shared_definitions_they_need(shop: Project) -> None
     assert json.loads(shop.run("-m", "shop_tools.toy.cli", *arguments).stdout) == MONEY
 
 
+@pytest.mark.slow
+def test_generated_tests_compare_the_shared_definitions(shop: Project) -> None:
+    shop.edit("specs/toy/toolset.yaml", "cli: {}", "cli: {}, snapshots: {}")
+    shop.generate()
+    file = shop.root / "shop_tools/toy/tools/refund.json"
+    pytest_line = (
+        "-m pytest -q -p no:cacheprovider -k definition_matches_spec shop_tools"
+    )
+    assert "3 passed" in shop.run(*pytest_line.split()).stdout
+    file.write_text(file.read_text().replace('"minimum": 0', '"minimum": 1'))
+    assert "refund: `" in shop.run(*pytest_line.split()).stdout
+
+
 def test_check_and_generate_detect_a_change_in_definitions_yaml(shop: Project) -> None:
     shop.toolcast("schema", "--write")
     assert shop.toolcast("generate").returncode == 0
