@@ -52,7 +52,7 @@ GENERATED_TEST_CASES = ["04-line-ends-in-texts", "12-enum-values", "43-markup"]
 
 @pytest.mark.rows(40)
 @pytest.mark.parametrize("case", CASES)
-def test_generate_prints_output_of_hostile_projects(case: str, tmp_path: Path) -> None:
+def test_hostile_projects_have_the_expected_output(case: str, tmp_path: Path) -> None:
     """No handler is imported, and a refused project has no generated files.
 
     The modules of an accepted project compile and are formatted.
