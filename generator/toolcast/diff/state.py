@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.definitions.tool import extract_first_sentence
@@ -54,22 +53,6 @@ class FilePair(NamedTuple):
     states: tuple[State, State]
     toolset: Toolset | None
     extensions: tuple[str, ...] = ()
-
-
-class _FieldNode(NamedTuple):
-    """A field of the spec language, prepared to add the defaults of many files.
-
-    Attributes:
-        schema: the annotated schema.
-        fields: the nested fields with known keys.
-        other: the field of all other keys, or of array items; None if there is none.
-        has_default: whether the field can have a value that its file does not contain.
-    """
-
-    schema: Mapping[str, Any]
-    fields: Mapping[str, _FieldNode]
-    other: _FieldNode | None
-    has_default: bool
 
 
 class _DefaultSource(NamedTuple):
@@ -200,26 +183,16 @@ def _build_state(
     source: _DefaultSource,
     extensions: tuple[str, ...],
 ) -> State:
-    values = _fill_defaults(_load_node(kind, extensions), tree, tree, (), source)
+    values = _fill_defaults(
+        load_annotated_schema(kind, extensions), tree, tree, (), source
+    )
     return State(values, tree)
-
-
-@cache
-def _load_node(kind: str, extensions: tuple[str, ...]) -> _FieldNode:
-    return _build_node(load_annotated_schema(kind, extensions))
-
-
-def _build_node(schema: Mapping[str, Any]) -> _FieldNode:
-    fields = {name: _build_node(part) for name, part in list_subfields(schema)}
-    other = fields.pop("*", None)
-    has_default = "absent" in schema or any(f.has_default for f in fields.values())
-    return _FieldNode(schema, fields, other, has_default)
 
 
 def _list_defaults(toolset: Toolset, extensions: tuple[str, ...]) -> Mapping[str, Any]:
     """Return the effective values of the toolset's fields that are defaults of tools."""
     tree = toolset.source.tree if isinstance(toolset.source.tree, dict) else {}
-    fields = _load_node("toolset", extensions).fields
+    fields = load_annotated_schema("toolset", extensions)["properties"]
     return {
         name: _fill_defaults(
             fields[name], tree.get(name, ABSENT), tree, (name,), _DefaultSource()
@@ -242,53 +215,56 @@ def has_presence_event(node: Mapping[str, Any]) -> bool:
 
 
 def _fill_defaults(
-    node: _FieldNode, value: Any, parent: Any, path: Path, source: _DefaultSource
+    node: Any, value: Any, parent: Any, path: Path, source: _DefaultSource
 ) -> Any:
     """Return a value with its defaults and the defaults of nested fields.
 
     Args:
-        node: the field.
+        node: the annotated schema of the field.
         value: the value in the file, or ABSENT.
         parent: the object or array that contains the field.
         path: the path of the field; `*` for array items.
         source: other sources of defaults.
     """
-    schema = node.schema
-    if value is None and "null_means" in schema:
-        value = schema["null_means"]
-    if value is None and "null" in schema.get("type", ()):
+    if value is None and "null_means" in node:
+        value = node["null_means"]
+    if value is None and "null" in node.get("type", ()):
         value = ABSENT
-    if value is ABSENT and "absent" in schema:
-        value = _resolve_default(schema["absent"], parent, path, source)
-    has_fields = "names" not in schema and bool(node.fields or node.other)
-    if value is ABSENT and has_fields and not has_presence_event(schema):
+    if value is ABSENT and "absent" in node:
+        value = _resolve_default(node["absent"], parent, path, source)
+    fields = [] if "names" in node else list(list_subfields(node))
+    if value is ABSENT and fields and not has_presence_event(node):
         # The object is missing, but its fields can have defaults.
-        return _fill_entries(node, {}, path, source) or ABSENT
-    if isinstance(value, dict) and has_fields:
-        return _fill_entries(node, value, path, source)
-    has_items = isinstance(schema.get("items"), dict)
-    if isinstance(value, list) and has_items and node.other is not None:
+        declared = [(name, part) for name, part in fields if name != "*"]
+        return _fill_entries(declared, {}, path, source) or ABSENT
+    if isinstance(value, dict) and fields:
+        return _fill_entries(fields, value, path, source)
+    if isinstance(value, list) and isinstance(node.get("items"), dict):
         return [
-            _fill_defaults(node.other, item, value, (*path, "*"), source)
+            _fill_defaults(node["items"], item, value, (*path, "*"), source)
             for item in value
         ]
     return value
 
 
 def _fill_entries(
-    node: _FieldNode, value: Mapping[str, Any], path: Path, source: _DefaultSource
+    fields: list[tuple[str, Mapping[str, Any]]],
+    value: Mapping[str, Any],
+    path: Path,
+    source: _DefaultSource,
 ) -> dict[str, Any]:
     """Return an object with the defaults of its fields, without absent fields."""
+    nodes = dict(fields)
+    other_node = nodes.pop("*", None)
     # Without a schema for other keys, undeclared keys keep their values.
-    filled = {} if node.other is not None else dict(value)
-    defaults = (key for key, field in node.fields.items() if field.has_default)
-    for key in dict.fromkeys((*value, *defaults)):
-        field = node.fields.get(key, node.other)
-        if field is None:
+    filled = {} if other_node is not None else dict(value)
+    for key in dict.fromkeys((*value, *nodes)):
+        node = nodes.get(key, other_node)
+        if node is None:
             continue
         field_path = (*path, key)
         field_value = _fill_defaults(
-            field, value.get(key, ABSENT), value, field_path, source
+            node, value.get(key, ABSENT), value, field_path, source
         )
         filled.pop(key, None)
         if field_value is not ABSENT:
