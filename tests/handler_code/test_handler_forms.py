@@ -67,7 +67,6 @@ def split(table: str) -> list[str]:
 
 
 FORMS = [*[(f, False) for f in split(KEYWORDS)], *[(f, True) for f in split(MAPPINGS)]]
-DEPENDENCIES = "lifespan: handlers.work:opened\ndependencies: {db: builtins:int}"
 SHAPES = "from typing import TypedDict\nclass Imported(TypedDict):\n    words: str\n"
 PROJECT = """\
 parameters: {{type: object, properties: {{words: {{type: string}}}}, required: [words]}}

@@ -140,7 +140,10 @@ async def test_uri_is_read_from_a_resource_before_a_stored_result_and_a_skill() 
 
     def make_store(text: str | None) -> Any:
         contents = None if text is None else {"uri": "a:x", "text": text}
-        find = lambda *_: contents  # noqa: E731
+
+        def find(*_: object) -> Any:
+            return contents
+
         return SimpleNamespace(contents=find, find_contents=find)
 
     skills = lambda: make_store("skill")  # noqa: E731
