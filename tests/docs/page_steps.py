@@ -55,9 +55,13 @@ class _Shell:
         scripts = os.path.dirname(sys.executable)
         path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
         self.folder = folder
-        # pytest would import the plugins of this repository's environment.
-        plugins = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        self._env = {**os.environ, **plugins, "PATH": path}
+        pytest_options = {
+            # pytest would import the plugins of this repository's environment.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            # A test that does not end prints its stack before the command's timeout.
+            "PYTEST_ADDOPTS": "-o faulthandler_timeout=60",
+        }
+        self._env = {**os.environ, **pytest_options, "PATH": path}
         self._process_groups: list[int] = []
 
     def run(self, commands: str) -> str:
@@ -74,7 +78,14 @@ class _Shell:
                 start_new_session=True,
             )
             self._process_groups.append(shell.pid)
-            output, _ = shell.communicate(timeout=100)
+            try:
+                output, _ = shell.communicate(timeout=100)
+            except subprocess.TimeoutExpired:
+                os.killpg(shell.pid, signal.SIGKILL)
+                output, _ = shell.communicate(timeout=10)
+                raise AssertionError(
+                    f"{commands}\ndid not end within 100 seconds:\n{output}"
+                ) from None
             assert shell.returncode == 0, f"{commands}\n{output}"
             pairs = environment.read().decode().rstrip("\0").split("\0")
         self._env = dict(pair.split("=", 1) for pair in pairs)
