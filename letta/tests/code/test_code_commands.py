@@ -56,7 +56,9 @@ def test_letta_code_plan_apply_and_verify_print_results_as_json_without_the_toke
     """Check each output for the MCP server's token in `Desk.letta`."""
     plan = json.loads(desk.letta("plan", *LOCAL, "--format", "json").stdout)
     assert [change["action"] for change in plan["changes"]] == ["+"]
-    desk.letta("apply", *LOCAL, "--yes")
+    for changed in (True, False):
+        run = desk.letta("apply", *LOCAL, "--yes", "--format", "json")
+        assert json.loads(run.stdout)["changed"] is changed
     found = json.loads(desk.letta("verify", *LOCAL, "--format", "json").stdout)
     assert found["all_match"] is True
     passed = [call["tool"] for call in found["calls"] if call["passed"]]

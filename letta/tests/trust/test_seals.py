@@ -197,7 +197,7 @@ def test_letta_signature_key_needs_16_characters(
         with pytest.raises(StateError, match="has fewer than 16 characters"):
             seal.sign({})
         return
-    assert seal.is_valid({}, seal.sign({}))
+    assert seal.is_valid({"b": 2, "a": 1}, seal.sign({"a": 1, "b": 2}))
     assert not seal.is_valid({}, seal.sign({"a": 1}))
     assert not seal.is_valid({}, None)
     file = tmp_path / "toolcast" / "letta.key"
