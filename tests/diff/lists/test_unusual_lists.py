@@ -102,7 +102,7 @@ GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object
         ([GOOD, GOOD], "name/similar"),
     ],
 )
-def test_diff_lists_the_violated_rule_of_an_invalid_new_tool_in_introduced(
+def test_json_report_lists_the_rule_that_an_invalid_new_tool_violates_as_introduced(
     tmp_path: Path, tools: Any, rule: str
 ) -> None:
     introduced = compare_tools(tmp_path, [GOOD], tools)["introduced"]

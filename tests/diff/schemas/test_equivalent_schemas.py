@@ -78,7 +78,7 @@ def are_equivalent(*schemas: Any) -> bool:
     ("first", "second", "is_equal"),
     [(*pair, pair in EQUIVALENT) for pair in EQUIVALENT + DIFFERENT],
 )
-def test_equivalence_is_about_valid_values(
+def test_json_schemas_are_equivalent_only_if_they_have_the_same_valid_values(
     first: Any, second: Any, is_equal: bool
 ) -> None:
     assert are_equivalent(first, second) is are_equivalent(second, first) is is_equal

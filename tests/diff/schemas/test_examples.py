@@ -91,7 +91,10 @@ def test_diff_example_can_be_invalid_only_by_all_schema_changes_together() -> No
 @pytest.mark.parametrize(
     "send", [Action("send", requires=("to",)), Action("send", requires_any=("to",))]
 )
-def test_diff_example_is_a_call_that_its_action_accepted(send: Action) -> None:
+def test_diff_example_is_a_call_with_an_action_that_accepted_it_before(
+    send: Action,
+) -> None:
+    """Another action already required the parameter that is now required."""
     before, after = (
         {**build_parameters(do={"enum": ["send", "list"]}, to={}), "required": names}
         for names in (["do"], ["do", "to"])
@@ -102,7 +105,9 @@ def test_diff_example_is_a_call_that_its_action_accepted(send: Action) -> None:
 
 
 @pytest.mark.parametrize(("length", "is_truncated"), [(91, False), (92, True)])
-def test_message_truncates_at_100_characters(length: int, is_truncated: bool) -> None:
+def test_diff_message_truncates_its_example_value_at_100_characters(
+    length: int, is_truncated: bool
+) -> None:
     before, after = (
         build_parameters(a={"type": "string", "maxLength": maximum})
         for maximum in (length, length - 1)
