@@ -56,6 +56,8 @@ def test_diff_reports_visibility_to_the_caller_if_toolset_has_no_clients() -> No
     assert [(e.reader, e.message) for e in found] == [
         ("", "the caller no longer sees it in LangChain's tools")
     ]
+    with_clients = {"toolset": {**after["toolset"], "clients": CLIENTS}}
+    assert get_effects(before, with_clients, EffectKind.VISIBILITY) == []
 
 
 def test_diff_reports_more_tools_than_the_mcp_client_cursor_supports() -> None:

@@ -71,6 +71,17 @@ def compare_tools(folder: Path, before: Any, after: Any) -> Any:
     [
         ({}, {"annotations": {"readOnlyHint": False, "destructiveHint": True}}),
         (
+            {
+                "annotations": {
+                    "readOnlyHint": False,
+                    "destructiveHint": True,
+                    "idempotentHint": False,
+                    "openWorldHint": True,
+                }
+            },
+            {},
+        ),
+        (
             {"annotations": {"readOnlyHint": True}},
             {"annotations": {"readOnlyHint": True, "destructiveHint": False}},
         ),

@@ -96,6 +96,7 @@ def test_toolcast_diff_docs_example_is_in_its_expected_output() -> None:
         (SHOP, "risky", 1),
         (SHOP, "call=breaking", 1),
         (SHOP, "code=breaking,access=risky", 1),
+        (SHOP, "call=risky,prompt=risky,code=risky,access=breaking", 1),
         # A limit for one audience ignores the others.
         (HOSTILE, "access=breaking", 0),
         (HOSTILE, "prompt=risky", 1),
@@ -104,7 +105,9 @@ def test_toolcast_diff_docs_example_is_in_its_expected_output() -> None:
 def test_diff_exits_with_1_for_a_change_at_or_above_the_fail_on_grade(
     case: Path, limits: str, code: int
 ) -> None:
-    assert run_diff(case, "--fail-on", limits)[0] == code
+    exit_code, text = run_diff(case, "--fail-on", limits)
+    assert exit_code == code
+    assert f" --fail-on {limits}" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(

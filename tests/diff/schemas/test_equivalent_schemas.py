@@ -10,7 +10,11 @@ import pytest
 
 from tests.diff.schemas.oracle import find_rejected_value
 from tests.diff.schemas.random_schemas import build_changed_pair, build_independent_pair
-from toolcast.diff.schemas.inclusion import StepBudget, accept_same_values
+from toolcast.diff.schemas.inclusion import (
+    StepBudget,
+    StepLimitError,
+    accept_same_values,
+)
 from toolcast.diff.schemas.schema_version import SchemaVersion
 
 OLD = {"$schema": "http://json-schema.org/draft-07/schema#"}
@@ -66,6 +70,7 @@ DIFFERENT = [
         {**HAS_A, "additionalProperties": False},
     ),
     ({"allOf": [HAS_A], **UNEVALUATED}, {"allOf": [HAS_A, UNEVALUATED]}),
+    ({"not": {**HAS_A, "additionalProperties": False}}, {"not": HAS_A}),
 ]
 
 
@@ -114,6 +119,28 @@ def test_proof_that_two_json_schemas_are_equivalent_stops_at_the_step_limit() ->
 def test_proof_validates_at_most_200_enum_values(count: int, is_proved: bool) -> None:
     values = [f"v{i}" for i in range(count)]
     assert are_equivalent({"enum": values}, {"enum": values[::-1]}) is is_proved
+
+
+@pytest.mark.parametrize(("levels", "is_proved"), [(4, True), (5, False)])
+def test_proof_distinguishes_at_most_4_levels_of_nested_alternatives(
+    levels: int, is_proved: bool
+) -> None:
+    first = second = TEXT
+    for _ in range(levels):
+        first = {"anyOf": [NULL, {"type": "array", "items": first}]}
+        second = {"anyOf": [{"type": "array", "items": second}, NULL]}
+    assert are_equivalent(first, second) is is_proved
+
+
+def test_step_budget_raises_if_fewer_steps_than_the_minimum_remain() -> None:
+    budget = StepBudget(5)
+    budget.spend(3, minimum=2)
+    budget.spend(2)
+    assert budget.remaining == 0
+    with pytest.raises(StepLimitError):
+        budget.spend(1)
+    with pytest.raises(StepLimitError):
+        StepBudget(5).spend(4, minimum=2)
 
 
 def test_are_equivalent_is_false_for_large_json_schemas_that_are_not_equal() -> None:

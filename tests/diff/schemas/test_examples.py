@@ -6,6 +6,7 @@ in the table.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -116,6 +117,54 @@ def test_diff_message_truncates_its_example_value_at_100_characters(
     assert change.witness == {"a": "a" * length}
     shown = change.message.split("`")[-2]
     assert len(shown) == 100 and ("…" in shown) is is_truncated
+
+
+def build_nested_objects(levels: int, leaf: Any) -> Any:
+    """Return object schemas nested in each other, with the leaf in the innermost one."""
+    for _ in range(levels):
+        leaf = build_parameters(a=leaf)
+    return leaf
+
+
+def build_many_properties(count: int, leaf: Any) -> Any:
+    """Return an object schema whose last property has the leaf's schema."""
+    return build_parameters(**{f"p{i:02}": {} for i in range(count - 1)}, p99=leaf)
+
+
+INTEGERS = [{"type": "integer"}, {"type": "integer", "minimum": 5}]
+ALTERNATIVES = [{"anyOf": [{"type": "null"}, schema]} for schema in INTEGERS]
+
+
+@pytest.mark.parametrize(
+    ("build_schema", "leaves", "limit"),
+    [
+        (build_nested_objects, INTEGERS, 5),
+        # The choice of an alternative is a level, too.
+        (build_nested_objects, ALTERNATIVES, 4),
+        (build_many_properties, INTEGERS, 60),
+    ],
+)
+def test_diff_finds_an_example_for_at_most_5_levels_and_60_properties(
+    build_schema: Callable[[int, Any], Any], leaves: list[Any], limit: int
+) -> None:
+    """A changed schema beyond the limit is breaking without an example."""
+    for count, has_example in ((limit, True), (limit + 1, False)):
+        before, after = (build_schema(count, leaf) for leaf in leaves)
+        (change,) = compare_schemas(before, after, "parameters")
+        assert change.grades.call is Grade.BREAKING
+        assert (change.witness is not ABSENT) is has_example
+
+
+@pytest.mark.parametrize("keyword", ["maxItems", "maxLength"])
+def test_diff_example_has_at_most_1000_items_or_characters(keyword: str) -> None:
+    schema = {"type": "array" if keyword == "maxItems" else "string"}
+    for maximum, has_example in ((999, True), (1_000, False)):
+        before, after = (
+            build_parameters(a={**schema, **limit})
+            for limit in ({}, {keyword: maximum})
+        )
+        (change,) = compare_schemas(before, after, "parameters")
+        assert (change.witness is not ABSENT) is has_example
 
 
 def test_diff_schema_annotation_change_has_no_example() -> None:
