@@ -182,7 +182,7 @@ def test_diff_compares_at_most_1200_locations_of_a_schema(
     count: int, rule: str
 ) -> None:
     """The schema itself and each property are a location."""
-    properties = {f"p{i}": OTHER for i in range(count)}
+    properties = {f"p{i}": dict(OTHER) for i in range(count)}
     before, after = (
         {"type": "object", "properties": {**properties, "p0": leaf}}
         for leaf in ({"type": "integer"}, {"type": "integer", "minimum": 9})
