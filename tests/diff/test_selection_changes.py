@@ -140,6 +140,38 @@ def test_diff_grades_the_loss_of_under_half_of_the_cases_as_risky(diff: Diff) ->
     assert message.startswith("`archive_page` ranks lower for 1 of its 4 cases: ")
 
 
+def test_diff_reports_the_first_and_the_lost_rank_of_a_case_that_still_fails(
+    diff: Diff,
+) -> None:
+    case = "cases: [{message: shelve it for good}]\n"
+    delete = {"delete_page": TOOL.format("Deletes, or shelve for good.")}
+    before = {**delete, "archive_page": ARCHIVE + case}
+    shelve = TOOL.format("Archives a page of the wiki, or shelve it.")
+    after = {**delete, "archive_page": shelve + case}
+    for versions, rule, ranks in (
+        ((before, after), "rank-higher", "not found -> 2"),
+        ((after, before), "rank-lower", "2 -> not found"),
+    ):
+        [(rule_id, _, message)] = list_messages(diff(*versions))
+        assert rule_id == f"selection/{rule}"
+        assert message.endswith(f'1 of its 1 case: "shelve it for good" ({ranks})')
+
+
+def test_diff_compares_excluded_tools_of_a_case_by_their_old_names(diff: Diff) -> None:
+    """The case fails in both versions, so no outcome changes."""
+    never = "cases: [{message: archive the page, top: 2, never: [remove, print]}]\n"
+    remove = DELETE + "renamed_from: [delete_page]\n"
+    found = diff(
+        {"delete_page": DELETE, "archive_page": ARCHIVE},
+        {
+            "remove": remove,
+            "print": TOOL.format("Prints."),
+            "archive_page": ARCHIVE + never,
+        },
+    )
+    assert [change.rule.id for change in found] == ["selection/case-added"]
+
+
 def test_diff_reports_messages_for_no_tool_that_now_select_one(diff: Diff) -> None:
     near = "cases: [{message: archive the page, near: [the old shelf]}]\n"
     none = "cases: [{message: what is on the shelf?, tool: null}]\n"
