@@ -25,6 +25,8 @@ TWO_TEXTS = {"contains": TEXT, "maxContains": 2}
 HAS_A = {"properties": {"a": {}}}
 UNEVALUATED = {"unevaluatedProperties": False}
 LOOP = {"properties": {"v": TEXT, "next": {"$ref": "#/$defs/one"}}}
+DRAFT_04 = {"$schema": "http://json-schema.org/draft-04/schema#"}
+NUMBER, ARRAY, BOOLEAN = ({"type": name} for name in ("number", "array", "boolean"))
 OPEN = {"patternProperties": {"x": NULL}, "additionalProperties": TEXT}
 EQUIVALENT = [
     (TEXT, {**TEXT, "title": "A text", "minLength": 0}),
@@ -55,12 +57,44 @@ EQUIVALENT = [
     ({"type": "number"}, {"type": "number", "maximum": 2**53 - 1}),
     ({"items": [TEXT], **OLD}, {"items": [TEXT], "additionalItems": {}, **OLD}),
     (TWO_TEXTS, {**TWO_TEXTS, "minContains": 1}),
+    # An alternative that accepts no value has no effect.
+    (NULL, {"anyOf": [NULL, False]}),
+    (NULL, {"anyOf": [NULL, {"allOf": [TEXT, INTEGER]}]}),
     (NULL, {"anyOf": [NULL, {**TEXT, "minLength": 2, "maxLength": 1}]}),
-    (NULL, {"anyOf": [NULL, {"type": "array", "minItems": 2, "maxItems": 1}]}),
+    (NULL, {"anyOf": [NULL, {**ARRAY, "minItems": 2, "maxItems": 1}]}),
     (NULL, {"anyOf": [NULL, {**OBJECT, "minProperties": 2, "maxProperties": 1}]}),
+    (NULL, {"anyOf": [NULL, {**NUMBER, "minimum": 2, "maximum": 1}]}),
+    (NULL, {"anyOf": [NULL, {**NUMBER, "minimum": 1, "exclusiveMaximum": 1}]}),
+    (NULL, {"anyOf": [NULL, {**NUMBER, "exclusiveMinimum": 1, "maximum": 1}]}),
+    ({"enum": [1, 2, 3], "allOf": [{"enum": [2, 3, 4]}]}, {"enum": [3, 2]}),
+    ({**TEXT, "enum": ["a", 1]}, {"const": "a"}),
+    (NULL, {"enum": [None]}),
+    (BOOLEAN, {"enum": [True, False]}),
+    ({"type": ["null", "boolean"]}, {"enum": [True, None, False]}),
+    ({**NUMBER, "multipleOf": 2}, {**INTEGER, "multipleOf": 2}),
+    ({**INTEGER, "maximum": 9}, {**INTEGER, "exclusiveMaximum": 10}),
+    ({**INTEGER, "minimum": 1}, {**INTEGER, "minimum": 0.5}),
+    ({**INTEGER, "maximum": 1}, {**INTEGER, "maximum": 1.5}),
+    # Of two equal bounds, the exclusive one is stricter.
+    ({**INTEGER, "minimum": 5, "exclusiveMinimum": 5}, {**INTEGER, "minimum": 6}),
+    ({**INTEGER, "maximum": 5, "exclusiveMaximum": 5}, {**INTEGER, "maximum": 4}),
+    (
+        {**DRAFT_04, **INTEGER, "minimum": 0, "exclusiveMinimum": True},
+        {**DRAFT_04, **INTEGER, "minimum": 1},
+    ),
 ]
 DIFFERENT = [
     (TEXT, {**TEXT, "minLength": 1}),
+    (NULL, {"anyOf": [NULL, {**TEXT, "minLength": 2, "maxLength": 2}]}),
+    (NULL, {"anyOf": [NULL, {**ARRAY, "minItems": 2, "maxItems": 2}]}),
+    (NULL, {"anyOf": [NULL, {**OBJECT, "minProperties": 2, "maxProperties": 2}]}),
+    (NULL, {"anyOf": [NULL, {**NUMBER, "minimum": 1, "maximum": 1}]}),
+    ({"enum": [1, 2, 3], "allOf": [{"enum": [2, 3, 4]}]}, {"enum": [2]}),
+    (BOOLEAN, {"enum": [True]}),
+    (BOOLEAN, {"enum": [False]}),
+    (NUMBER, {**NUMBER, "minimum": -(2**53)}),
+    (NUMBER, {**NUMBER, "maximum": 2**53}),
+    ({**NUMBER, "multipleOf": 0.5}, {**INTEGER, "multipleOf": 0.5}),
     ({"pattern": "a"}, {"pattern": "^a"}),
     ({"pattern": "a"}, {"pattern": "a$"}),
     (HAS_A, {**HAS_A, "additionalProperties": False}),
