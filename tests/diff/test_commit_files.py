@@ -84,14 +84,14 @@ def test_commit_path_that_is_not_a_file_raises_an_error(
     assert files.is_there(path) is (error is NotRegularFileError)
 
 
-def test_commit_path_is_outside_if_it_leads_out_of_the_folder(
+def test_commit_path_in_another_folder_is_outside(
     files: CommitFiles,
 ) -> None:
     assert files.is_outside("../outer.yaml") and files.is_outside("a.yaml", "sub")
     assert not files.is_outside("sub/tool.yaml") and not files.is_outside(".")
 
 
-def test_git_index_has_the_regular_files_below_a_folder(project: Path) -> None:
+def test_git_index_has_the_regular_files_inside_a_folder(project: Path) -> None:
     index = read_index(str(project), "sub")
     assert index is not None
     assert list(index.objects) == ["tool.yaml"] and not index.unmerged

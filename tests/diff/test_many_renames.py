@@ -25,7 +25,7 @@ TOOL_COUNT = 50
         (["abcdefghij"], ["abcdefghix", "abcdefghiy"], [(0, 0)]),
     ],
 )
-def test_find_similar_pairs_texts_of_which_at_least_80_percent_are_equal(
+def test_find_similar_pairs_texts_with_at_least_80_percent_equal_characters(
     old: list[str], new: list[str], pairs: list[tuple[int, int]]
 ) -> None:
     found = find_similar(dict(enumerate(old)), dict(enumerate(new)))
@@ -36,7 +36,7 @@ def test_find_similar_pairs_texts_of_which_at_least_80_percent_are_equal(
 def test_find_similar_pairs_only_equal_texts_if_there_are_more_than_400_pairs(
     count: int, pair_count: int
 ) -> None:
-    """One text is equal, in addition to these pairs."""
+    """Equal texts are paired in addition."""
     old = {"equal": "equal", **{f"a{i}": f"{chr(i) * 9}a" for i in range(20)}}
     new = {"equal": "equal", **{f"b{i}": f"{chr(i) * 9}b" for i in range(count)}}
     pairs = list(find_similar(old, new))

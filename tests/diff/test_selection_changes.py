@@ -140,7 +140,7 @@ def test_diff_grades_the_loss_of_under_half_of_the_cases_as_risky(diff: Diff) ->
     assert message.startswith("`archive_page` ranks lower for 1 of its 4 cases: ")
 
 
-def test_diff_reports_the_first_and_the_lost_rank_of_a_case_that_still_fails(
+def test_diff_reports_first_and_lost_ranks_for_a_case_that_still_fails(
     diff: Diff,
 ) -> None:
     case = "cases: [{message: shelve it for good}]\n"
@@ -157,8 +157,10 @@ def test_diff_reports_the_first_and_the_lost_rank_of_a_case_that_still_fails(
         assert message.endswith(f'1 of its 1 case: "shelve it for good" ({ranks})')
 
 
-def test_diff_compares_excluded_tools_of_a_case_by_their_old_names(diff: Diff) -> None:
-    """The case fails in both versions, so no outcome changes."""
+def test_diff_compares_tools_that_a_case_excludes_by_their_old_names(
+    diff: Diff,
+) -> None:
+    """Cases that fail in both versions change no outcome."""
     never = "cases: [{message: archive the page, top: 2, never: [remove, print]}]\n"
     remove = DELETE + "renamed_from: [delete_page]\n"
     found = diff(

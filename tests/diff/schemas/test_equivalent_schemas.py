@@ -156,7 +156,7 @@ def test_proof_validates_at_most_200_enum_values(count: int, is_proved: bool) ->
 
 
 @pytest.mark.parametrize(("levels", "is_proved"), [(4, True), (5, False)])
-def test_proof_distinguishes_at_most_4_levels_of_nested_alternatives(
+def test_proof_distinguishes_at_most_4_nested_alternatives(
     levels: int, is_proved: bool
 ) -> None:
     first = second = TEXT

@@ -126,7 +126,7 @@ def build_nested_objects(levels: int, leaf: Any) -> Any:
     return leaf
 
 
-def build_many_properties(count: int, leaf: Any) -> Any:
+def build_wide_object(count: int, leaf: Any) -> Any:
     """Return an object schema whose last property has the leaf's schema."""
     return build_parameters(**{f"p{i:02}": {} for i in range(count - 1)}, p99=leaf)
 
@@ -141,13 +141,13 @@ ALTERNATIVES = [{"anyOf": [{"type": "null"}, schema]} for schema in INTEGERS]
         (build_nested_objects, INTEGERS, 5),
         # The choice of an alternative is a level, too.
         (build_nested_objects, ALTERNATIVES, 4),
-        (build_many_properties, INTEGERS, 60),
+        (build_wide_object, INTEGERS, 60),
     ],
 )
 def test_diff_finds_an_example_for_at_most_5_levels_and_60_properties(
     build_schema: Callable[[int, Any], Any], leaves: list[Any], limit: int
 ) -> None:
-    """A changed schema beyond the limit is breaking without an example."""
+    """Changes above the limit are breaking without an example."""
     for count, has_example in ((limit, True), (limit + 1, False)):
         before, after = (build_schema(count, leaf) for leaf in leaves)
         (change,) = compare_schemas(before, after, "parameters")

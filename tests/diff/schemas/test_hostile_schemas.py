@@ -178,10 +178,8 @@ def test_diff_compares_large_schema_values_in_bounded_time(pair: list[Any]) -> N
 @pytest.mark.parametrize(
     ("count", "rule"), [(1_199, "minimum-set"), (1_200, "not-compared")]
 )
-def test_diff_compares_at_most_1200_locations_of_a_schema(
-    count: int, rule: str
-) -> None:
-    """The schema itself and each property are a location."""
+def test_diff_compares_at_most_1200_schema_locations(count: int, rule: str) -> None:
+    """Locations are the schema itself and each property."""
     properties = {f"p{i}": dict(OTHER) for i in range(count)}
     before, after = (
         {"type": "object", "properties": {**properties, "p0": leaf}}

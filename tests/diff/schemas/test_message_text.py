@@ -44,7 +44,7 @@ def test_message_lists_at_most_5_values_with_at_most_60_characters(
     assert format_values(values, "or") == message
 
 
-def test_message_has_at_most_100_characters_of_a_value() -> None:
+def test_message_truncates_a_value_at_100_characters() -> None:
     assert format_value("é" * 98) == f'`"{"é" * 98}"`'
     assert format_value("é" * 99) == f'`"{"é" * 98}…`'
     assert format_value("`a`") == "`\"'a'\"`"
@@ -67,9 +67,7 @@ def test_message_has_at_most_100_characters_of_a_value() -> None:
         (f"a{EXCLUDED}", "the `not` schema of `a`"),
     ],
 )
-def test_message_subject_is_the_name_of_the_location_in_the_schema(
-    location: str, subject: str
-) -> None:
+def test_message_subject_names_the_schema_location(location: str, subject: str) -> None:
     assert format_subject(location, "a call") == subject
 
 

@@ -34,7 +34,7 @@ def build_parameters(texts: dict[str, str], **keywords: Any) -> dict[str, Any]:
         (("user_id", "The user"), ("user", ""), False),
     ],
 )
-def test_property_is_renamed_if_half_of_its_description_or_its_name_is_equal(
+def test_property_is_renamed_if_half_the_description_or_the_name_is_equal(
     old: tuple[str, str], new: tuple[str, str], is_renamed: bool
 ) -> None:
     """Names are compared only if neither version has a description."""
@@ -54,7 +54,7 @@ def test_property_with_two_similar_new_properties_is_removed_and_not_renamed() -
 
 
 @pytest.mark.parametrize(("added_count", "renamed_count"), [(20, 20), (21, 0)])
-def test_at_most_400_pairs_of_removed_and_added_properties_are_compared(
+def test_rename_search_compares_at_most_400_property_pairs(
     added_count: int, renamed_count: int
 ) -> None:
     before = build_parameters({f"a{i}": f"Name {i}" for i in range(20)})
