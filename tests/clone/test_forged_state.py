@@ -108,7 +108,10 @@ def test_check_and_generate_change_no_git_folder_outside(clone: Clone) -> None:
     "included",
     ["/dev/zero", "/proc/self/mem", pytest.param("pipe", marks=pytest.mark.slow)],
 )
-def test_generate_does_not_block_on_git_device(clone: Clone, included: str) -> None:
+def test_generate_does_not_block_if_git_config_includes_a_device_or_pipe(
+    clone: Clone, included: str
+) -> None:
+    """Edited outputs are reported; the exit code is 1."""
     os.mkfifo(clone.root / "pipe")
     with (clone.root / ".git/config").open("a", encoding="utf-8") as config:
         config.write(f"[include]\n\tpath = {clone.root / included}\n")

@@ -67,7 +67,9 @@ def test_init_on_full_disk_names_file_and_leaves_no_files(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 @pytest.mark.parametrize("folder", ["generated/toy/tools", "specs/toy"])
-def test_generate_and_new_name_a_read_only_folder(clone: Clone, folder: str) -> None:
+def test_generate_and_new_commands_exit_with_2_and_name_a_read_only_folder(
+    clone: Clone, folder: str
+) -> None:
     spec = clone.root / "specs/toy/greet.yaml"
     spec.write_text(spec.read_text("utf-8").replace("Greet s", "Greet S"), "utf-8")
     (clone.root / folder).chmod(0o555)

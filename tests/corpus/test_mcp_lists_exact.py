@@ -159,7 +159,9 @@ def run_module(folder: Path, *command: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_code_passes_ruff_and_mypy_strict(generate: Generate, mypy_cache: str) -> None:
+def test_generated_code_for_public_tool_lists_passes_ruff_and_mypy_strict(
+    generate: Generate, mypy_cache: str
+) -> None:
     """Ruff has its default rules."""
     root = generate(*LISTS)
     run_module(root, "ruff", "check", "--isolated", "--no-cache", "generated")

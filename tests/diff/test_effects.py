@@ -48,7 +48,7 @@ def test_diff_reports_no_visibility_effect_for_a_renamed_tool() -> None:
     assert get_effects(before, after, EffectKind.VISIBILITY) == []
 
 
-def test_diff_reports_visibility_to_the_caller_for_a_toolset_without_clients() -> None:
+def test_diff_reports_visibility_to_the_caller_if_toolset_has_no_clients() -> None:
     before = {"toolset": {"targets": TARGETS}}
     exclusion = {"tool": "note", "target": "langchain", "reason": "Not for chains."}
     after = {"toolset": {"targets": TARGETS, "exclusions": [exclusion]}}
@@ -56,6 +56,8 @@ def test_diff_reports_visibility_to_the_caller_for_a_toolset_without_clients() -
     assert [(e.reader, e.message) for e in found] == [
         ("", "the caller no longer sees it in LangChain's tools")
     ]
+    with_clients = {"toolset": {**after["toolset"], "clients": CLIENTS}}
+    assert get_effects(before, with_clients, EffectKind.VISIBILITY) == []
 
 
 def test_diff_reports_more_tools_than_the_mcp_client_cursor_supports() -> None:
@@ -86,7 +88,7 @@ def test_diff_adds_guidance_token_costs_only_to_generated_prompts() -> None:
     assert [e.before | {"prompt": e.after["prompt"]} for e in found] == [found[0].after]
 
 
-def test_diff_reports_name_and_on_demand_tool_token_costs_in_claude_code() -> None:
+def test_new_tool_in_claude_code_raises_name_and_on_demand_token_costs() -> None:
     toolset = {"toolset": {"client_kind": "claude-code"}}
     found = get_effects(toolset, {**toolset, "jot": {}}, EffectKind.TOKENS)
     assert [{k for k, v in e.after.items() if v > e.before[k]} for e in found] == [

@@ -10,7 +10,9 @@ from tests.program import toolcast
 from toolcast.diff.comparison import load_change_rules
 
 
-def test_explain_prints_the_meaning_grades_and_opposite(tmp_path: Path) -> None:
+def test_explain_prints_the_meaning_grades_and_opposite_for_a_change_kind(
+    tmp_path: Path,
+) -> None:
     result = toolcast(tmp_path, "explain", "tool/removed")
     assert result.returncode == 0
     assert result.stdout.startswith("tool/removed (a change)\n\nTool removed")

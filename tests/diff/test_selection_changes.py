@@ -68,9 +68,13 @@ def test_diff_reports_cases_lost_to_a_similar_description(diff: Diff) -> None:
     )
     [lost] = [change for change in found if change.rule.id == "selection/case-lost"]
     assert (lost.tool, lost.grades.prompt) == ("archive_page", Grade.BREAKING)
-    assert lost.message.startswith("`archive_page` loses ")
-    assert " of its 4 cases to `delete_page`: " in lost.message
+    start = "`archive_page` loses 2 of its 4 cases to `delete_page`: "
+    assert lost.message.startswith(start)
     assert lost.reason == "these are at least half of its cases"
+    assert (set(lost.before.values()), set(lost.after.values())) == (
+        {"passes"},
+        {"fails"},
+    )
     assert lost.location.file == "specs/toy/archive_page.yaml"
 
 
@@ -84,6 +88,37 @@ def test_diff_reports_cases_won_by_a_better_description(diff: Diff) -> None:
     message = "`archive_page` wins 1 of its 1 case from `delete_page`: "
     message += '"shelve it for good" (not found -> 1)'
     assert list_messages(found) == [("selection/case-won", "safe", message)]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "quoted"),
+    [
+        # Up to 3 messages are quoted, each with up to 60 characters.
+        ((60, 59, 58), [(60, ""), (59, ""), (58, "")]),
+        ((61, 60, 59, 58), [(57, "..."), (60, ""), (59, "")]),
+    ],
+)
+def test_diff_quotes_3_cases_with_60_characters_and_counts_the_others(
+    lengths: tuple[int, ...], quoted: list[tuple[int, str]], diff: Diff
+) -> None:
+    texts = ["shelve it for good ".ljust(length, "x") for length in lengths]
+    cases = "cases:\n" + "".join(f"  - message: {text}\n" for text in texts)
+    shelve = TOOL.format("Shelve, shelve a page.")
+    [(_, _, message)] = list_messages(
+        diff(
+            {"delete_page": DELETE, "archive_page": ARCHIVE + cases},
+            {"delete_page": DELETE, "archive_page": shelve + cases},
+        )
+    )
+    quotes = [
+        f'"{text[:length]}{end}" (not found -> 1)'
+        for text, (length, end) in zip(texts, quoted, strict=False)
+    ]
+    count = len(texts)
+    assert message == (
+        f"`archive_page` wins {count} of its {count} cases from `delete_page`: "
+        f"{', '.join(quotes)}{' and 1 more' if count > 3 else ''}"
+    )
 
 
 def test_diff_grades_the_loss_of_under_half_of_the_cases_as_risky(diff: Diff) -> None:
@@ -103,6 +138,40 @@ def test_diff_grades_the_loss_of_under_half_of_the_cases_as_risky(diff: Diff) ->
     [(rule, grade, message)] = list_messages(diff(*versions, limits))
     assert (rule, grade) == ("selection/rank-lower", "risky")
     assert message.startswith("`archive_page` ranks lower for 1 of its 4 cases: ")
+
+
+def test_diff_reports_first_and_lost_ranks_for_a_case_that_still_fails(
+    diff: Diff,
+) -> None:
+    case = "cases: [{message: shelve it for good}]\n"
+    delete = {"delete_page": TOOL.format("Deletes, or shelve for good.")}
+    before = {**delete, "archive_page": ARCHIVE + case}
+    shelve = TOOL.format("Archives a page of the wiki, or shelve it.")
+    after = {**delete, "archive_page": shelve + case}
+    for versions, rule, ranks in (
+        ((before, after), "rank-higher", "not found -> 2"),
+        ((after, before), "rank-lower", "2 -> not found"),
+    ):
+        [(rule_id, _, message)] = list_messages(diff(*versions))
+        assert rule_id == f"selection/{rule}"
+        assert message.endswith(f'1 of its 1 case: "shelve it for good" ({ranks})')
+
+
+def test_diff_compares_tools_that_a_case_excludes_by_their_old_names(
+    diff: Diff,
+) -> None:
+    """Cases that fail in both versions change no outcome."""
+    never = "cases: [{message: archive the page, top: 2, never: [remove, print]}]\n"
+    remove = DELETE + "renamed_from: [delete_page]\n"
+    found = diff(
+        {"delete_page": DELETE, "archive_page": ARCHIVE},
+        {
+            "remove": remove,
+            "print": TOOL.format("Prints."),
+            "archive_page": ARCHIVE + never,
+        },
+    )
+    assert [change.rule.id for change in found] == ["selection/case-added"]
 
 
 def test_diff_reports_messages_for_no_tool_that_now_select_one(diff: Diff) -> None:

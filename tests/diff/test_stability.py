@@ -121,7 +121,10 @@ def test_diff_grades_a_toolset_change_by_its_most_stable_tool(diff: Diff) -> Non
         ("", "tool/removed"),
     ],
 )
-def test_announced_removal_is_not_breaking(diff: Diff, day: str, rule: str) -> None:
+def test_tool_removed_on_or_after_its_removal_date_is_risky_and_not_breaking(
+    diff: Diff, day: str, rule: str
+) -> None:
+    """`deprecated.removal` is the date; a version there announces none."""
     removal = f', removal: "{day}"' if day else ""
     grades = get_removal_grades(diff, f'deprecated: {{since: "2025-01-01"{removal}}}\n')
     announced = "risky safe risky risky"

@@ -140,7 +140,9 @@ def count_accepted(
     return sum(expected)
 
 
-def test_interfaces_accept_the_same_values(keyword_toolset: CaseToolset) -> None:
+def test_interfaces_accept_the_same_values_for_each_json_schema_keyword(
+    keyword_toolset: CaseToolset,
+) -> None:
     """Interfaces are the registry, MCP, LangChain and the CLI."""
     verdicts, cases = keyword_toolset
     randomizer = random.Random(3)
@@ -153,7 +155,9 @@ def test_interfaces_accept_the_same_values(keyword_toolset: CaseToolset) -> None
     assert 40 < valid < len(calls) - 40
 
 
-def test_interfaces_accept_the_same_arguments(function_toolset: CaseToolset) -> None:
+def test_interfaces_accept_the_same_arguments_for_public_function_schemas(
+    function_toolset: CaseToolset,
+) -> None:
     verdicts, cases = function_toolset
     calls = [(case.name, dict(i)) for case in cases for i in case.instances]
     valid = count_accepted(verdicts, calls)
@@ -193,7 +197,9 @@ def build_mutants(
             yield mutant
 
 
-def test_validation_of_mutants_equals_jsonschema(function_toolset: CaseToolset) -> None:
+def test_validation_accepts_the_same_changed_valid_arguments_as_jsonschema(
+    function_toolset: CaseToolset,
+) -> None:
     """Formats are annotations in both."""
     verdicts, cases = function_toolset
     randomizer = random.Random(7)
@@ -206,8 +212,10 @@ def test_validation_of_mutants_equals_jsonschema(function_toolset: CaseToolset) 
     assert count[False] > 500
 
 
-def test_validation_of_specs_equals_jsonschema(build_toolset: BuildToolset) -> None:
-    """Try some of the values for each property of each tool."""
+def test_validation_by_this_projects_tool_specs_accepts_the_same_as_jsonschema(
+    build_toolset: BuildToolset,
+) -> None:
+    """Arguments are random values for each property, also added to examples."""
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     randomizer = random.Random(5)
@@ -223,7 +231,7 @@ def test_validation_of_specs_equals_jsonschema(build_toolset: BuildToolset) -> N
 
 
 def test_interfaces_assert_formats_only_if_enabled(build_toolset: BuildToolset) -> None:
-    """Error messages are those of validation."""
+    """Otherwise each string is accepted. The error describes the format."""
     rules = ASSERTED_FORMATS.items()
     examples = {name: (rule.example, "no such thing \\") for name, rule in rules}
     schemas = [{"type": "string", "format": name} for name in examples]

@@ -276,7 +276,10 @@ def test_invalid_result_is_the_same_error_in_every_interface(
 
 
 @both_protocols
-def test_interfaces_return_content_blocks(interfaces: Interfaces, mode: str) -> None:
+def test_interfaces_return_content_blocks_in_their_own_form(
+    interfaces: Interfaces, mode: str
+) -> None:
+    """MCP has the same blocks, the CLI lines and LangChain its own block types."""
     blocks = interfaces.registry("blocks").content
     assert blocks[:3] == BLOCKS
     assert interfaces.mcp("blocks", mode)["content"] == blocks

@@ -171,7 +171,7 @@ def test_validation_rejects_arguments_that_are_not_json(value: Any, word: str) -
     assert word in problems[0]
 
 
-def test_measure_value_reports_a_list_that_contains_itself() -> None:
+def test_measure_value_returns_a_problem_for_a_list_that_contains_itself() -> None:
     value: list[Any] = []
     value += [value, value]
     assert measure_value(value).problem
@@ -215,7 +215,10 @@ def test_too_deep_json_in_the_cli_is_a_usage_error(toolset: Verdicts) -> None:
 
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf", "allOf"])
 @pytest.mark.parametrize("levels", [17, 60])
-def test_refs_that_multiply_cannot_be_checked(keyword: str, levels: int) -> None:
+def test_validation_stops_within_1_second_at_refs_that_multiply_with_each_level(
+    keyword: str, levels: int
+) -> None:
+    """Error: the value cannot be checked."""
     problems, seconds = validate(fan_out(keyword, levels), {"a": 7})
     problem = "the value cannot be checked: the tool's schema cannot be applied"
     assert problems == [problem]

@@ -9,7 +9,8 @@ from toolcast_runtime.external import ExternalServer
 from toolcast_runtime.router import ChatModel
 
 
-def test_spec_language_mcp_server_has_the_runtime_fields_and_defaults() -> None:
+def test_mcp_server_in_the_spec_language_has_the_runtime_fields_and_defaults() -> None:
+    """Only `fields`, `title`, `lock` and `locked` are added."""
     spec_fields = {field.name for field in fields(McpServer)}
     runtime_fields = {field.name for field in fields(ExternalServer)}
     assert issubclass(McpServer, ExternalServer)

@@ -286,7 +286,7 @@ def test_generated_test_that_runs_check_fails_for_hand_edited_files(
 
 
 @pytest.mark.slow
-def test_generated_file_hand_edit_fails_a_generated_test_without_generator(
+def test_hand_edited_file_fails_a_generated_test_if_the_generator_is_not_installed(
     edited: Project,
 ) -> None:
     selected = "not tools_list or (tools_list and internal and 2026)"

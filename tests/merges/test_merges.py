@@ -294,9 +294,10 @@ def test_changes_to_different_tools_merge_without_conflict(
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("pair", ADJACENT_LINES)
-def test_adjacent_lines_conflict_only_in_their_block(
+def test_spec_edits_in_adjacent_lines_conflict_only_in_blocks_that_generate_rewrites(
     repository: Repository, pair: str
 ) -> None:
+    """After `generate`, all outputs are exact and without conflict markers."""
     conflicts = repository.merge(*ADJACENT_LINES[pair])
     assert conflicts or pair != "edit/edit"
     assert [path for path in conflicts if not BLOCKS.fullmatch(path)] == []
@@ -322,7 +323,10 @@ def test_generate_resolves_outputs_after_a_spec_conflict(
     assert repository.is_exact()
 
 
-def test_three_branches_merge_one_after_another(repository: Repository) -> None:
+def test_three_branches_merge_without_conflict_into_exact_outputs(
+    repository: Repository,
+) -> None:
+    """They add, edit and delete a tool, and are merged one after another."""
     for name, change in {
         "one": add_tool("alter", "files"),
         "two": edit_summary("vote"),

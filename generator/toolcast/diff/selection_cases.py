@@ -248,10 +248,9 @@ def _index_cases(toolset: Toolset, tools: set[str]) -> dict[str, DeclaredCase]:
 
 def _get_requirements(declared: DeclaredCase) -> dict[str, Any]:
     """Return a case's fields; without the tool if the case is in the tool's own spec."""
-    owner, case = declared.owner, declared.case
-    fields = _encode_case(case)
+    fields = _encode_case(declared.case)
     # A case in a tool's own spec expects that tool, so a rename does not change the case.
-    if isinstance(owner, ToolSpec) and case.tool == owner.name:
+    if isinstance(declared.owner, ToolSpec):
         fields["tool"] = None
     return fields
 

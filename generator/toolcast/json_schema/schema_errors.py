@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache, cached_property, lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from toolcast_runtime.core.validation.compiled import (
@@ -234,9 +235,14 @@ def _format_schema_error(error: ValidationError, label: str) -> tuple[str, str]:
     """Return the message and help for an error; `label` names the schema as a whole."""
     path, value = tuple(error.absolute_path), error.instance
     name = f"`{path[-1]}`" if path else label
-    if path and isinstance(path[-1], int) and len(path) > 1:
+    if path and isinstance(path[-1], int):
         name = f"an entry of `{path[-2]}`"
-    if path and (path[-1] == "type" or path[-2:-1] == ("type",)):
+    if error.validator == "type":
+        expected = format_types(get_expected_types(error))
+        message = f"{name} must be {expected}, not {describe_value(value)}"
+        return message, _suggest_newer_keyword(path, value)
+    # A property can be named `type`, so `path` does not show which keyword is invalid.
+    if ("properties", "type") in pairwise(error.absolute_schema_path):
         if isinstance(value, str):
             help_ = (
                 did_you_mean(value, TYPES)
@@ -244,10 +250,6 @@ def _format_schema_error(error: ValidationError, label: str) -> tuple[str, str]:
             )
             return f"`{value[:40]}` is not a JSON Schema type", help_
         return f"{name} must be a type or an array of different types", ""
-    if error.validator == "type":
-        expected = format_types(get_expected_types(error))
-        message = f"{name} must be {expected}, not {describe_value(value)}"
-        return message, _suggest_newer_keyword(path, value)
     return f"{name}: {shorten_path(error.message)}", ""
 
 

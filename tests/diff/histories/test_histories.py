@@ -28,8 +28,10 @@ def test_toolcast_diff_is_tested_with_nine_mcp_server_histories() -> None:
 
 
 @pytest.mark.parametrize("server", HISTORIES)
-def test_diff_of_releases_reports_the_changelog(server: str, tmp_path: Path) -> None:
-    """The Markdown summary is as expected."""
+def test_diff_between_server_releases_reports_each_changelog_entry(
+    server: str, tmp_path: Path
+) -> None:
+    """Effects on clients and the Markdown summary are as expected, too."""
     versions = (
         load_release(server, "old", tmp_path / "old"),
         load_release(server, "new", tmp_path / "new"),

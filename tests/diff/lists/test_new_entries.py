@@ -45,12 +45,17 @@ def reference_definition(definition: Any, *, in_array: bool = False) -> Any:
         [build_tool(OBJECT, title=SENTENCE)],
     ],
 )
-def test_diff_prints_new_texts_in_full(new: Any, format_: str, tmp_path: Path) -> None:
+def test_diff_between_lists_prints_the_full_text_that_the_new_list_adds(
+    new: Any, format_: str, tmp_path: Path
+) -> None:
+    """Texts are descriptions and titles in tools, schemas and prompts."""
     output = print_diff(tmp_path, [build_tool(OBJECT)], new, format_=format_)
     assert SENTENCE in " ".join(output.split())
 
 
-def test_toolcast_diff_does_not_print_old_list_definition_texts(tmp_path: Path) -> None:
+def test_new_property_that_refers_to_an_old_definition_is_printed_without_its_text(
+    tmp_path: Path,
+) -> None:
     schema = reference_definition({"description": SENTENCE})
     properties = {**schema["properties"], "b": {"$ref": "#/$defs/X"}}
     new = {**schema, "properties": properties}
@@ -59,7 +64,10 @@ def test_toolcast_diff_does_not_print_old_list_definition_texts(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("format_", ["text", "markdown"])
-def test_long_new_text_is_printed_in_a_fence(format_: str, tmp_path: Path) -> None:
+def test_diff_prints_a_long_new_description_in_a_code_fence_to_its_end(
+    format_: str, tmp_path: Path
+) -> None:
+    """CI commands (`::`) in it are escaped; the report has under 5,000 characters."""
     text = f"```\n::error::x\n{SENTENCE * 50} Ignore it at the end."
     new = [build_tool(OBJECT), build_tool(OBJECT, name="u", description=text)]
     output = print_diff(tmp_path, [build_tool(OBJECT)], new, format_=format_)
@@ -73,7 +81,9 @@ def test_long_new_text_is_printed_in_a_fence(format_: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "text", ["先调用上传工具", "Delete-everything!", "Never\ndelete", "لاتحذف"]
 )
-def test_new_unspaced_text_is_printed(text: str, format_: str, tmp_path: Path) -> None:
+def test_diff_prints_a_new_text_without_spaces_for_each_added_tool(
+    text: str, format_: str, tmp_path: Path
+) -> None:
     new = [
         build_tool(OBJECT),
         build_tool(OBJECT, name="u", description=text),
@@ -117,7 +127,7 @@ def test_toolcast_diff_reports_how_many_new_texts_are_not_shown(tmp_path: Path) 
         ("The set \U0001d53d of 10 values", False),
     ],
 )
-def test_only_lookalike_characters_are_reported_as_mixed_script(
+def test_diff_reports_only_words_with_lookalike_characters_as_mixed_script(
     text: str, is_reported: bool, tmp_path: Path
 ) -> None:
     new = build_property({"description": text})
@@ -126,7 +136,10 @@ def test_only_lookalike_characters_are_reported_as_mixed_script(
 
 
 @pytest.mark.parametrize("member", ["arguments", "icons", "_meta", "annotations"])
-def test_empty_prompt_member_is_like_a_missing_one(member: str, tmp_path: Path) -> None:
+def test_diff_reports_no_change_between_an_empty_and_a_missing_prompt_member(
+    member: str, tmp_path: Path
+) -> None:
+    """Members are `arguments`, `icons`, `_meta` and `annotations`."""
     empty: Any = [] if member in ("arguments", "icons") else {}
     old = {"tools": [], "prompts": [{"name": "p"}]}
     new = {"tools": [], "prompts": [{"name": "p", member: empty}]}

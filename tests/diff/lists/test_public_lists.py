@@ -89,7 +89,7 @@ def compare_schemas(folder: Path, old: Any, new: Any) -> dict[str, str]:
         ("hint", {**NOT_READ_ONLY, "listing.tool/changed": "safe risky"}),
     ],
 )
-def test_toolcast_diff_grades_the_lists_of_public_reports_as_expected(
+def test_diff_grades_tool_list_changes_from_public_bug_reports_as_expected(
     name: str, expected: dict[str, str], tmp_path: Path
 ) -> None:
     files = (FOLDER / f"{name}{number}.json" for number in (1, 2))
@@ -113,9 +113,10 @@ def test_toolcast_diff_grades_the_lists_of_public_reports_as_expected(
         ({"idempotentHint": True}, {"idempotentHint": True}, []),
     ],
 )
-def test_toolcast_diff_compares_other_hints_of_a_tool_no_longer_read_only(
+def test_diff_reports_changed_hints_when_a_tool_is_no_longer_read_only(
     old: Tool, new: Tool, rules: list[str], tmp_path: Path
 ) -> None:
+    """An explicit default is no change."""
     changes = compare(
         tmp_path,
         [build_tool(OBJECT, annotations={"readOnlyHint": True, **old})],
@@ -140,7 +141,9 @@ LONG = "A long text that describes the parameter and its effect on the result, a
         ({"pattern": "a" * 150 + "50"}, {"pattern": "a" * 150 + "99"}),
     ],
 )
-def test_changed_part_of_a_value_is_shown(old: Tool, new: Tool, tmp_path: Path) -> None:
+def test_diff_message_on_a_long_value_contains_its_changed_part(
+    old: Tool, new: Tool, tmp_path: Path
+) -> None:
     for change in compare(tmp_path, build_property(old), build_property(new)):
         assert "50" in change["message"], change
         assert "99" in change["message"], change
@@ -148,7 +151,9 @@ def test_changed_part_of_a_value_is_shown(old: Tool, new: Tool, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("is_nested", [False, True])
-def test_diff_shows_what_differs_in_titles(is_nested: bool, tmp_path: Path) -> None:
+def test_diff_text_report_contains_the_differing_ends_of_long_tool_titles(
+    is_nested: bool, tmp_path: Path
+) -> None:
     titles = ({"title": f"{LONG} {number}"} for number in (50, 99))
     members = ({"annotations": title} if is_nested else title for title in titles)
     changes = compare(tmp_path, *([build_tool(OBJECT, **m)] for m in members))
@@ -210,7 +215,9 @@ def test_toolcast_diff_grades_a_changed_pattern_by_inclusion_and_examples(
 
 
 @pytest.mark.parametrize(("first", "second", "_"), PATTERNS)
-def test_including_pattern_accepts_examples(first: str, second: str, _: str) -> None:
+def test_pattern_that_includes_another_accepts_the_examples_for_the_other(
+    first: str, second: str, _: str
+) -> None:
     for accepted, sent in ((first, second), (second, first)):
         if includes_pattern(accepted, sent):
             validator = build_validator({"pattern": accepted})
@@ -277,7 +284,9 @@ THEN = {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
         ({"required": ["a"], "dependentRequired": {"a": ["b"]}}, {"required": ["b"]}),
     ],
 )
-def test_equivalence_is_not_breaking(old: Tool, new: Tool, tmp_path: Path) -> None:
+def test_diff_grades_no_change_between_equivalent_schemas_as_breaking(
+    old: Tool, new: Tool, tmp_path: Path
+) -> None:
     assert "breaking" not in compare_schemas(tmp_path, old, new).values()
 
 
@@ -297,16 +306,19 @@ def test_toolcast_diff_grades_a_stricter_condition_as_breaking(tmp_path: Path) -
         ({"uniqueItems": False}, {}, "parameters.properties.a.uniqueItems"),
     ],
 )
-def test_toolcast_diff_message_names_the_location_of_an_equivalent_schema(
+def test_diff_message_names_the_keyword_or_schema_written_in_another_form(
     old: Tool, new: Tool, location: str, tmp_path: Path
 ) -> None:
+    """Old and new schema are equivalent."""
     tools = [build_property(schema, with_definition=True) for schema in (old, new)]
     messages = [change["message"] for change in compare(tmp_path, *tools)]
     assert any(f"`{location}" in message for message in messages), messages
 
 
 @pytest.mark.parametrize("format_", ["text", "markdown", "github"])
-def test_grouped_changes_have_an_example(format_: str, tmp_path: Path) -> None:
+def test_diff_report_on_an_equal_change_in_three_tools_has_an_invalid_example_call(
+    format_: str, tmp_path: Path
+) -> None:
     old, new = (
         {**OBJECT, "properties": {"n": {"type": "integer", "maximum": maximum}}}
         for maximum in (50, 20)

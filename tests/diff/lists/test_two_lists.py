@@ -54,7 +54,9 @@ REMOVED = [("send", "parameter/property-removed")]
 
 
 @pytest.mark.parametrize("format_", ["text", "json", "markdown", "github", "sarif"])
-def test_diff_reports_a_breaking_change_as_code_1(folder: Path, format_: str) -> None:
+def test_diff_with_a_breaking_change_exits_with_1_in_every_format(
+    folder: Path, format_: str
+) -> None:
     done = toolcast(folder, "diff", "old.json", "new.json", "--format", format_)
     assert done.returncode == 1, done.stderr
     assert "parameter/property-removed" in done.stdout
@@ -435,7 +437,10 @@ def test_diff_reports_hidden_characters_in_a_new_tool(folder: Path, tool: Any) -
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize("server", HISTORIES)
-def test_diff_of_releases_does_not_fail_for_texts(server: str, tmp_path: Path) -> None:
+def test_diff_between_server_releases_has_no_change_that_fails_only_for_prompts(
+    server: str, tmp_path: Path
+) -> None:
+    """Texts, such as descriptions, change only prompts."""
     lists = [str(FOLDER / server / f"{version}.json") for version in ("old", "new")]
     report = compare(tmp_path, *lists)
     assert report["changes"]

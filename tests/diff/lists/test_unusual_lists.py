@@ -71,6 +71,17 @@ def compare_tools(folder: Path, before: Any, after: Any) -> Any:
     [
         ({}, {"annotations": {"readOnlyHint": False, "destructiveHint": True}}),
         (
+            {
+                "annotations": {
+                    "readOnlyHint": False,
+                    "destructiveHint": True,
+                    "idempotentHint": False,
+                    "openWorldHint": True,
+                }
+            },
+            {},
+        ),
+        (
             {"annotations": {"readOnlyHint": True}},
             {"annotations": {"readOnlyHint": True, "destructiveHint": False}},
         ),
@@ -102,7 +113,7 @@ GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object
         ([GOOD, GOOD], "name/similar"),
     ],
 )
-def test_diff_lists_the_violated_rule_of_an_invalid_new_tool_in_introduced(
+def test_json_report_lists_the_rule_that_an_invalid_new_tool_violates_as_introduced(
     tmp_path: Path, tools: Any, rule: str
 ) -> None:
     introduced = compare_tools(tmp_path, [GOOD], tools)["introduced"]

@@ -53,7 +53,9 @@ def problems(*entries: str) -> list[str]:
         ("&a {rule: a/b, tool: x, reason: W}", "anchor"),
     ],
 )
-def test_invalid_entry_is_reported_with_its_position(entry: str, problem: str) -> None:
+def test_invalid_accept_yaml_entry_is_reported_with_its_position(
+    entry: str, problem: str
+) -> None:
     assert [line for line in problems(entry) if problem in line], problems(entry)
 
 
@@ -155,7 +157,9 @@ def test_accept_option_appends_an_entry_to_accept_yaml(project: Any) -> None:
         b"version: 1\naccept:\n  - {rule: a/b, tool: x, reason: W}\n# The end.",
     ],
 )
-def test_accept_option_preserves_the_text(project: Any, existing: bytes) -> None:
+def test_accept_option_preserves_the_existing_text_and_line_ends_in_accept_yaml(
+    project: Any, existing: bytes
+) -> None:
     fingerprint = get_fingerprint(project, "a")
     file = project.root / "toolcast.accept.yaml"
     file.write_bytes(existing)
@@ -207,7 +211,10 @@ def test_rejected_accept_option_leaves_accept_yaml_unchanged(
     assert (file.read_text() if file.exists() else None) == existing
 
 
-def test_schema_write_updates_the_accept_yaml_editor_schema(project: Any) -> None:
+def test_schema_command_with_write_option_updates_the_json_schema_for_accept_yaml(
+    project: Any,
+) -> None:
+    """Editors use this file; it equals the output of `toolcast schema accept`."""
     project.write(
         "toolcast.accept.yaml",
         "# yaml-language-server: $schema=specs/accept.schema.json\nversion: 1\naccept: []\n",

@@ -96,13 +96,18 @@ def test_toolcast_diff_docs_example_is_in_its_expected_output() -> None:
         (SHOP, "risky", 1),
         (SHOP, "call=breaking", 1),
         (SHOP, "code=breaking,access=risky", 1),
+        (SHOP, "call=risky,prompt=risky,code=risky,access=breaking", 1),
         # A limit for one audience ignores the others.
         (HOSTILE, "access=breaking", 0),
         (HOSTILE, "prompt=risky", 1),
     ],
 )
-def test_fail_on_determines_the_exit_code(case: Path, limits: str, code: int) -> None:
-    assert run_diff(case, "--fail-on", limits)[0] == code
+def test_diff_exits_with_1_for_a_change_at_or_above_the_fail_on_grade(
+    case: Path, limits: str, code: int
+) -> None:
+    exit_code, text = run_diff(case, "--fail-on", limits)
+    assert exit_code == code
+    assert f" --fail-on {limits}" in " ".join(text.split())
 
 
 @pytest.mark.parametrize(
@@ -121,7 +126,9 @@ def test_fail_on_determines_the_exit_code(case: Path, limits: str, code: int) ->
         (["--accept", "nothing", "--reason", "Why."], "no change has the fingerprint"),
     ],
 )
-def test_invalid_options_are_usage_errors(options: list[str], message: str) -> None:
+def test_diff_with_invalid_options_exits_with_2_and_names_the_problem(
+    options: list[str], message: str
+) -> None:
     done = toolcast(SAME, "diff", "--project", "after", "--against", "before", *options)
     assert done.returncode == 2
     assert message in done.stderr

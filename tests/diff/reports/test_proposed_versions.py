@@ -135,7 +135,10 @@ def test_diff_bump_escapes_invalid_versions_in_markdown(before: str) -> None:
         ("tool.deprecated/unset", "Changed"),
     ],
 )
-def test_bump_lists_a_change_in_its_section(rule: str, section: str) -> None:
+def test_bump_changelog_lists_a_change_in_the_section_for_its_kind(
+    rule: str, section: str
+) -> None:
+    """Sections are Added, Removed, Deprecated and Changed."""
     grades = load_change_rules(())[rule].grades._replace(prompt=RISKY)
     text = report_bump(make_change(rule, grades), "1.0.0", "1.0.0")
     assert f"### {section}\n\n- `a`: `x` is 2" in text

@@ -78,7 +78,9 @@ def assert_no_command(log: str) -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_diff_text_report_is_printable_without_command(text: str, value: str) -> None:
+def test_diff_text_report_contains_no_unprintable_character_or_ci_command(
+    text: str, value: str
+) -> None:
     report = report_changes(make_verdict(text, value), "text", CONTEXT)
     assert report.replace("\n", "").isprintable()
     assert "\u202e" not in report and "\u200b" not in report
@@ -104,7 +106,9 @@ def test_diff_text_report_has_color_codes_only_around_grades() -> None:
 
 
 @given(TEXTS, TEXTS)
-def test_diff_github_report_is_one_escaped_command(text: str, value: str) -> None:
+def test_diff_github_report_is_a_single_ci_command_with_escaped_values(
+    text: str, value: str
+) -> None:
     report = report_changes(make_verdict(text, value), "github", CONTEXT)
     assert report.isprintable() is False and report.count("\n") == 1
     position = "file=specs/toy/act.yaml,line=3,col=1,endColumn=4"

@@ -10,7 +10,11 @@ import pytest
 
 from tests.diff.schemas.oracle import find_rejected_value
 from tests.diff.schemas.random_schemas import build_changed_pair, build_independent_pair
-from toolcast.diff.schemas.inclusion import StepBudget, accept_same_values
+from toolcast.diff.schemas.inclusion import (
+    StepBudget,
+    StepLimitError,
+    accept_same_values,
+)
 from toolcast.diff.schemas.schema_version import SchemaVersion
 
 OLD = {"$schema": "http://json-schema.org/draft-07/schema#"}
@@ -21,6 +25,8 @@ TWO_TEXTS = {"contains": TEXT, "maxContains": 2}
 HAS_A = {"properties": {"a": {}}}
 UNEVALUATED = {"unevaluatedProperties": False}
 LOOP = {"properties": {"v": TEXT, "next": {"$ref": "#/$defs/one"}}}
+DRAFT_04 = {"$schema": "http://json-schema.org/draft-04/schema#"}
+NUMBER, ARRAY, BOOLEAN = ({"type": name} for name in ("number", "array", "boolean"))
 OPEN = {"patternProperties": {"x": NULL}, "additionalProperties": TEXT}
 EQUIVALENT = [
     (TEXT, {**TEXT, "title": "A text", "minLength": 0}),
@@ -51,12 +57,55 @@ EQUIVALENT = [
     ({"type": "number"}, {"type": "number", "maximum": 2**53 - 1}),
     ({"items": [TEXT], **OLD}, {"items": [TEXT], "additionalItems": {}, **OLD}),
     (TWO_TEXTS, {**TWO_TEXTS, "minContains": 1}),
+    # An alternative that accepts no value has no effect.
+    (NULL, {"anyOf": [NULL, False]}),
+    (NULL, {"anyOf": [NULL, {"allOf": [TEXT, INTEGER]}]}),
     (NULL, {"anyOf": [NULL, {**TEXT, "minLength": 2, "maxLength": 1}]}),
-    (NULL, {"anyOf": [NULL, {"type": "array", "minItems": 2, "maxItems": 1}]}),
+    (NULL, {"anyOf": [NULL, {**ARRAY, "minItems": 2, "maxItems": 1}]}),
     (NULL, {"anyOf": [NULL, {**OBJECT, "minProperties": 2, "maxProperties": 1}]}),
+    (NULL, {"anyOf": [NULL, {**NUMBER, "minimum": 2, "maximum": 1}]}),
+    (NULL, {"anyOf": [NULL, {**NUMBER, "minimum": 1, "exclusiveMaximum": 1}]}),
+    (NULL, {"anyOf": [NULL, {**NUMBER, "exclusiveMinimum": 1, "maximum": 1}]}),
+    ({"enum": [1, 2, 3], "allOf": [{"enum": [2, 3, 4]}]}, {"enum": [3, 2]}),
+    ({**TEXT, "enum": ["a", 1]}, {"const": "a"}),
+    (NULL, {"enum": [None]}),
+    (BOOLEAN, {"enum": [True, False]}),
+    ({"type": ["null", "boolean"]}, {"enum": [True, None, False]}),
+    ({**NUMBER, "multipleOf": 2}, {**INTEGER, "multipleOf": 2}),
+    ({**INTEGER, "maximum": 9}, {**INTEGER, "exclusiveMaximum": 10}),
+    ({**INTEGER, "minimum": 1}, {**INTEGER, "minimum": 0.5}),
+    ({**INTEGER, "maximum": 1}, {**INTEGER, "maximum": 1.5}),
+    ({"type": ["string", "null", "boolean"]}, {"oneOf": [TEXT, NULL, BOOLEAN]}),
+    (TEXT, {**TEXT, "not": INTEGER}),
+    (TEXT, {**TEXT, "if": INTEGER}),
+    (TEXT, {**TEXT, "if": INTEGER, "then": False}),
+    (TEXT, {**TEXT, "if": TEXT, "else": False}),
+    # Of two equal bounds, the exclusive one is stricter.
+    ({**INTEGER, "minimum": 5, "exclusiveMinimum": 5}, {**INTEGER, "minimum": 6}),
+    ({**INTEGER, "maximum": 5, "exclusiveMaximum": 5}, {**INTEGER, "maximum": 4}),
+    (
+        {**DRAFT_04, **INTEGER, "minimum": 0, "exclusiveMinimum": True},
+        {**DRAFT_04, **INTEGER, "minimum": 1},
+    ),
 ]
 DIFFERENT = [
     (TEXT, {**TEXT, "minLength": 1}),
+    (NULL, {"anyOf": [NULL, {**TEXT, "minLength": 2, "maxLength": 2}]}),
+    (NULL, {"anyOf": [NULL, {**ARRAY, "minItems": 2, "maxItems": 2}]}),
+    (NULL, {"anyOf": [NULL, {**OBJECT, "minProperties": 2, "maxProperties": 2}]}),
+    (NULL, {"anyOf": [NULL, {**NUMBER, "minimum": 1, "maximum": 1}]}),
+    ({"enum": [1, 2, 3], "allOf": [{"enum": [2, 3, 4]}]}, {"enum": [2]}),
+    ({}, {"anyOf": [TEXT, NULL]}),
+    (TEXT, {**TEXT, "enum": ["a"]}),
+    (ARRAY, {**ARRAY, "items": TEXT}),
+    (TEXT, {**TEXT, "not": {"const": "a"}}),
+    (TEXT, {**TEXT, "if": {"minLength": 1}, "then": {"maxLength": 3}}),
+    (TEXT, {**TEXT, "if": {"minLength": 1}, "else": False}),
+    (BOOLEAN, {"enum": [True]}),
+    (BOOLEAN, {"enum": [False]}),
+    (NUMBER, {**NUMBER, "minimum": -(2**53)}),
+    (NUMBER, {**NUMBER, "maximum": 2**53}),
+    ({**NUMBER, "multipleOf": 0.5}, {**INTEGER, "multipleOf": 0.5}),
     ({"pattern": "a"}, {"pattern": "^a"}),
     ({"pattern": "a"}, {"pattern": "a$"}),
     (HAS_A, {**HAS_A, "additionalProperties": False}),
@@ -66,6 +115,7 @@ DIFFERENT = [
         {**HAS_A, "additionalProperties": False},
     ),
     ({"allOf": [HAS_A], **UNEVALUATED}, {"allOf": [HAS_A, UNEVALUATED]}),
+    ({"not": {**HAS_A, "additionalProperties": False}}, {"not": HAS_A}),
 ]
 
 
@@ -78,7 +128,7 @@ def are_equivalent(*schemas: Any) -> bool:
     ("first", "second", "is_equal"),
     [(*pair, pair in EQUIVALENT) for pair in EQUIVALENT + DIFFERENT],
 )
-def test_equivalence_is_about_valid_values(
+def test_json_schemas_are_equivalent_only_if_they_have_the_same_valid_values(
     first: Any, second: Any, is_equal: bool
 ) -> None:
     assert are_equivalent(first, second) is are_equivalent(second, first) is is_equal
@@ -114,6 +164,28 @@ def test_proof_that_two_json_schemas_are_equivalent_stops_at_the_step_limit() ->
 def test_proof_validates_at_most_200_enum_values(count: int, is_proved: bool) -> None:
     values = [f"v{i}" for i in range(count)]
     assert are_equivalent({"enum": values}, {"enum": values[::-1]}) is is_proved
+
+
+@pytest.mark.parametrize(("levels", "is_proved"), [(4, True), (5, False)])
+def test_proof_distinguishes_at_most_4_nested_alternatives(
+    levels: int, is_proved: bool
+) -> None:
+    first = second = TEXT
+    for _ in range(levels):
+        first = {"anyOf": [NULL, {"type": "array", "items": first}]}
+        second = {"anyOf": [{"type": "array", "items": second}, NULL]}
+    assert are_equivalent(first, second) is is_proved
+
+
+def test_step_budget_raises_if_fewer_steps_than_the_minimum_remain() -> None:
+    budget = StepBudget(5)
+    budget.spend(3, minimum=2)
+    budget.spend(2)
+    assert budget.remaining == 0
+    with pytest.raises(StepLimitError):
+        budget.spend(1)
+    with pytest.raises(StepLimitError):
+        StepBudget(5).spend(4, minimum=2)
 
 
 def test_are_equivalent_is_false_for_large_json_schemas_that_are_not_equal() -> None:

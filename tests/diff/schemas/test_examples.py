@@ -6,6 +6,7 @@ in the table.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -91,7 +92,10 @@ def test_diff_example_can_be_invalid_only_by_all_schema_changes_together() -> No
 @pytest.mark.parametrize(
     "send", [Action("send", requires=("to",)), Action("send", requires_any=("to",))]
 )
-def test_diff_example_is_a_call_that_its_action_accepted(send: Action) -> None:
+def test_diff_example_is_a_call_with_an_action_that_accepted_it_before(
+    send: Action,
+) -> None:
+    """Another action already required the parameter that is now required."""
     before, after = (
         {**build_parameters(do={"enum": ["send", "list"]}, to={}), "required": names}
         for names in (["do"], ["do", "to"])
@@ -102,7 +106,9 @@ def test_diff_example_is_a_call_that_its_action_accepted(send: Action) -> None:
 
 
 @pytest.mark.parametrize(("length", "is_truncated"), [(91, False), (92, True)])
-def test_message_truncates_at_100_characters(length: int, is_truncated: bool) -> None:
+def test_diff_message_truncates_its_example_value_at_100_characters(
+    length: int, is_truncated: bool
+) -> None:
     before, after = (
         build_parameters(a={"type": "string", "maxLength": maximum})
         for maximum in (length, length - 1)
@@ -111,6 +117,54 @@ def test_message_truncates_at_100_characters(length: int, is_truncated: bool) ->
     assert change.witness == {"a": "a" * length}
     shown = change.message.split("`")[-2]
     assert len(shown) == 100 and ("…" in shown) is is_truncated
+
+
+def build_nested_objects(levels: int, leaf: Any) -> Any:
+    """Return object schemas nested in each other, with the leaf in the innermost one."""
+    for _ in range(levels):
+        leaf = build_parameters(a=leaf)
+    return leaf
+
+
+def build_wide_object(count: int, leaf: Any) -> Any:
+    """Return an object schema whose last property has the leaf's schema."""
+    return build_parameters(**{f"p{i:02}": {} for i in range(count - 1)}, p99=leaf)
+
+
+INTEGERS = [{"type": "integer"}, {"type": "integer", "minimum": 5}]
+ALTERNATIVES = [{"anyOf": [{"type": "null"}, schema]} for schema in INTEGERS]
+
+
+@pytest.mark.parametrize(
+    ("build_schema", "leaves", "limit"),
+    [
+        (build_nested_objects, INTEGERS, 5),
+        # The choice of an alternative is a level, too.
+        (build_nested_objects, ALTERNATIVES, 4),
+        (build_wide_object, INTEGERS, 60),
+    ],
+)
+def test_diff_finds_an_example_for_at_most_5_levels_and_60_properties(
+    build_schema: Callable[[int, Any], Any], leaves: list[Any], limit: int
+) -> None:
+    """Changes above the limit are breaking without an example."""
+    for count, has_example in ((limit, True), (limit + 1, False)):
+        before, after = (build_schema(count, leaf) for leaf in leaves)
+        (change,) = compare_schemas(before, after, "parameters")
+        assert change.grades.call is Grade.BREAKING
+        assert (change.witness is not ABSENT) is has_example
+
+
+@pytest.mark.parametrize("keyword", ["maxItems", "maxLength"])
+def test_diff_example_has_at_most_1000_items_or_characters(keyword: str) -> None:
+    schema = {"type": "array" if keyword == "maxItems" else "string"}
+    for maximum, has_example in ((999, True), (1_000, False)):
+        before, after = (
+            build_parameters(a={**schema, **limit})
+            for limit in ({}, {keyword: maximum})
+        )
+        (change,) = compare_schemas(before, after, "parameters")
+        assert (change.witness is not ABSENT) is has_example
 
 
 def test_diff_schema_annotation_change_has_no_example() -> None:

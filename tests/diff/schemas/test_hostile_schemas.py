@@ -175,6 +175,20 @@ def test_diff_compares_large_schema_values_in_bounded_time(pair: list[Any]) -> N
         assert len(change.message) < 2_000
 
 
+@pytest.mark.parametrize(
+    ("count", "rule"), [(1_199, "minimum-set"), (1_200, "not-compared")]
+)
+def test_diff_compares_at_most_1200_schema_locations(count: int, rule: str) -> None:
+    """Locations are the schema itself and each property."""
+    properties = {f"p{i}": dict(OTHER) for i in range(count)}
+    before, after = (
+        {"type": "object", "properties": {**properties, "p0": leaf}}
+        for leaf in ({"type": "integer"}, {"type": "integer", "minimum": 9})
+    )
+    (change,) = compare_schemas(before, after, "parameters")
+    assert change.rule.id == f"parameter/{rule}"
+
+
 def test_diff_grades_an_invalid_json_schema_as_risky_and_not_compared() -> None:
     valid = {"type": "object", "properties": {"a": OLD}}
     for invalid in (

@@ -63,7 +63,8 @@ def test_new_result_property_of_another_type_than_additional_ones_is_breaking() 
     assert max(c.grades.call for c in changes) is Grade.BREAKING
 
 
-def test_new_optional_parameter_is_safe_and_for_code_only_without_handler() -> None:
+def test_new_optional_parameter_is_risky_only_for_code_with_types() -> None:
+    """Code has types with a handler or `arguments_type`, also for external tools."""
     (own,) = compare_schemas(LESS, OPEN, "parameters")
     (external,) = compare_schemas(LESS, OPEN, "parameters", IMPORTED)
     types = {"arguments_type": "types:Arguments"}

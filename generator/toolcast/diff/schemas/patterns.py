@@ -30,9 +30,9 @@ _REPEATS = (constants.MAX_REPEAT, constants.MIN_REPEAT)
 # A string, because the parser's integer `ANY` is equal to one of its categories.
 _ANY = "."
 # Characters that every regular expression engine counts in a category; engines differ
-# about all others.
+# about all others. Examples use the first range that begins with a printable character.
 _CATEGORY_RANGES = {
-    _ANY: [(32, 126), (0, 9), (11, 12), (14, 31), (127, 0x2027)],
+    _ANY: [(33, 126), (32, 32), (0, 9), (11, 12), (14, 31), (127, 0x2027)],
     constants.CATEGORY_DIGIT: [(48, 57)],
     constants.CATEGORY_WORD: [(48, 57), (65, 90), (95, 95), (97, 122)],
     constants.CATEGORY_SPACE: [(32, 32), (9, 13)],
@@ -66,7 +66,7 @@ class _Characters(NamedTuple):
         """Return whether this set certainly contains another one."""
         ranges, categories = list(self.ranges), set(self.categories)
         for category in self.categories:
-            ranges += _CATEGORY_RANGES.get(category, [])
+            ranges += _CATEGORY_RANGES[category]
             categories |= _NARROWER_CATEGORIES.get(category, set())
         return other.categories <= categories and all(
             _covers(sorted(ranges), part) for part in other.ranges
@@ -129,7 +129,7 @@ def _covers(ranges: Sequence[_Range], part: _Range) -> bool:
     """Return whether sorted ranges contain every code point of a range."""
     start, end = part
     for first, last in ranges:
-        if first <= start <= end:
+        if first <= start:
             start = max(start, last + 1)
     return start > end
 
@@ -193,7 +193,7 @@ def _choose_character(operation: Any, argument: Any, wanted: str) -> str:
         return wanted
     ranges = list(characters.ranges)
     for category in characters.categories:
-        ranges += _CATEGORY_RANGES.get(category, [(33, 33)])
+        ranges += _CATEGORY_RANGES[category]
     printable = [first for first, _ in ranges if first > 32]
     return chr(printable[0] if printable else ranges[0][0]) if ranges else ""
 

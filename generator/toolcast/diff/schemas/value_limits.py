@@ -153,7 +153,7 @@ class ValueLimits:
         False does not mean that a value exists: only types, enum values and the length
         of a single type are examined.
         """
-        if not self.types or self.values == []:
+        if not self.types:
             return True
         if self.types == {"string"}:
             return self.get_minimum("minLength") > self.get_maximum("maxLength")
