@@ -92,7 +92,9 @@ def test_composed_query_to_a_wrong_pool_is_reported(code: str, tmp_path: Path) -
     assert set(found) == {"data/wrong-pool"}, found
 
 
-def test_statement_in_a_file_is_reported_at_its_use(tmp_path: Path) -> None:
+def test_undeclared_delete_in_an_sql_file_is_reported_at_the_handler_line(
+    tmp_path: Path,
+) -> None:
     code = """
         from .pools import main
         def work():
@@ -115,7 +117,10 @@ UNSAFE_FILES = {
 
 @pytest.mark.parametrize("make", UNSAFE_FILES.values(), ids=UNSAFE_FILES)
 @pytest.mark.parametrize("name", ["q.sql", "../q.sql", "/etc/q.sql", "a\\0b.sql"])
-def test_unsafe_file_is_not_read(make: object, name: str, tmp_path: Path) -> None:
+def test_sql_file_that_is_not_a_regular_project_file_is_not_read(
+    make: object, name: str, tmp_path: Path
+) -> None:
+    """Without its statement, `check` has no finding."""
     assert callable(make)
     root = tmp_path / "project"
     root.mkdir()

@@ -10,7 +10,10 @@ import pytest
 from tests.handler_code.handler_findings import find_problems
 
 
-def test_finding_has_the_line_and_the_call_path(tmp_path: Path) -> None:
+def test_wrong_pool_finding_has_the_statement_line_and_the_call_path(
+    tmp_path: Path,
+) -> None:
+    """Handler `work` calls a function that executes the statement."""
     code = """\
         from .pools import main
         from .asking import ask

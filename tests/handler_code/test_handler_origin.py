@@ -327,7 +327,9 @@ run = make()
     assert ("handler/imported" in list_rule_ids(tmp_path, code)) is is_rejected
 
 
-def test_message_names_the_imported_functions_origin(tmp_path: Path) -> None:
+def test_finding_for_an_imported_function_names_the_module_it_is_from(
+    tmp_path: Path,
+) -> None:
     list_rule_ids(tmp_path, "import subprocess as sp; run = sp.getoutput")
     messages = [f.message for f in list_findings(tmp_path) if f.rule == RULE]
     assert messages == [

@@ -344,7 +344,9 @@ def test_imported_tool_clients_member_becomes_a_spec_field(value: Any) -> None:
 
 
 @pytest.mark.parametrize("clients", ["a", {"a": 1}, [1], None])
-def test_clients_that_are_no_name_list_are_imported_verbatim(clients: Any) -> None:
+def test_imported_clients_member_without_a_name_array_is_unchanged(
+    clients: Any,
+) -> None:
     source = parse_list([{**TOOL, "clients": clients}])
     assert source.listing.tools == ({**TOOL, "clients": clients},)
     assert source.fields == {}

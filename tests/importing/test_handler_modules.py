@@ -46,7 +46,9 @@ def plan_module(root: Path, server: PythonServer | None) -> str:
 
 
 @pytest.mark.parametrize(("reported", "own"), [("4.0.9", ""), ("1.2", "1.2")])
-def test_library_version_is_not_the_server_version(reported: str, own: str) -> None:
+def test_import_drops_a_listed_server_version_that_equals_the_library_version(
+    reported: str, own: str
+) -> None:
     """The environment of `--interpreter` can have another version of the library."""
     listing = ServerListing("shop", server_info={"name": "shop", "version": reported})
     server = make_python_server(version="4.0.9")
@@ -72,7 +74,9 @@ def test_import_python_writes_valid_handlers_for_any_names(tmp_path: Path) -> No
     assert "resource `shop://a` is a stub: another server" in text
 
 
-def test_unsupported_library_gets_stub_handlers(tmp_path: Path) -> None:
+def test_import_python_writes_stubs_if_the_server_library_is_unsupported(
+    tmp_path: Path,
+) -> None:
     server = make_python_server(is_supported=False, version="3.4.11", attribute="mcp")
     text = plan_module(tmp_path, server)
     assert "adapt" not in text

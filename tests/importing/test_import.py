@@ -166,7 +166,9 @@ def test_second_import_changes_only_imported_fields(tmp_path: Path) -> None:
     assert list_tools(tmp_path) == [changed, other]
 
 
-def test_second_import_updates_instructions_not_edited_title(tmp_path: Path) -> None:
+def test_second_import_updates_server_instructions_but_no_edited_title(
+    tmp_path: Path,
+) -> None:
     info = {"name": "clinic", "version": "1"}
     arguments = ("a.json", "--toolset", "things")
     write_list(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind.")
@@ -265,7 +267,9 @@ def test_multiline_strings_become_yaml_block_scalars(text: str, written: str) ->
 
 @pytest.mark.parametrize("value", [[], {}, None, "", ["a"], [{}], "a b", "a\nb"])
 @pytest.mark.parametrize("key", ["k" * 90, "k" * 1_100, "a key " * 200])
-def test_long_keys_in_specs_are_read_back_with_values(key: str, value: Any) -> None:
+def test_yaml_with_keys_up_to_1200_characters_is_read_back_unchanged(
+    key: str, value: Any
+) -> None:
     content = {key: value, "more": [{key: value}]}
     document, findings = read_yaml("x.yaml", str(encode_entry("key", content)).encode())
     assert document is not None and not findings
