@@ -18,7 +18,8 @@ COMPOSED = [
     'for number, table in enumerate(sorted(NAMES)): c.execute("SELECT * FROM %s" % table)',
     'for table in BY_KIND.values(): c.execute(f"SELECT * FROM {table}")',
     'for kind, table in BY_KIND.items(): c.execute(f"SELECT {kind} FROM {table}")',
-    'for table, column in [("lessons", "id")]: c.execute(f"SELECT {column} FROM {table}")',
+    'for table, column in [("cards", "id"), ("lessons", "id")]:'
+    ' c.execute(f"SELECT {column} FROM {table}")',
     'return [c.execute(f"SELECT * FROM {table}") for table in NAMES]',
     'for table in "cards lessons".split(): c.execute(f"SELECT * FROM {table}")',
     """return c.execute(f"SELECT * FROM {BY_KIND['lesson']}")""",
