@@ -56,7 +56,7 @@ VALUES = [
     ("'%s %d' % (TABLE, unknown)", "lessons ?"),
     ("'%s.' % TABLE", "lessons."),
     ("'%(t)s.' % {'t': TABLE}", "lessons."),
-    ("'{} {}.'.format('a', TABLE)", "a lessons."),
+    ("'{} {} {}.'.format('a', TABLE, unknown)", "a lessons ?."),
     ("'{1} {0} {2}'.format('a', 'b')", "b a ?"),
     ("'{t} {u}'.format('a', t='b')", "b ?"),
     ("Template('$t ${u}').substitute(t='a', u='b')", "a b"),
@@ -91,6 +91,7 @@ VALUES = [
     ("{**KINDS, 'm': 'z'}['m']", "z"),
     ("dict(a='x', **KINDS)['a']", "x"),
     ("dict()['a']", ""),
+    ("other(a='x')['a']", ""),
     ("'a,b c'.split()[2]", "c"),
     ("unknown.split()[0]", ""),
     ("''.split()[0]", ""),
@@ -148,31 +149,35 @@ def test_string_expression_has_at_most_24_values(
     assert values == numbers[:24]
 
 
-@pytest.mark.parametrize(("parts", "end"), [(398, "/a"), (399, "/?")])
+@pytest.mark.parametrize(("part", "count"), [("'a'", 398), ("['a'][0]", 132)])
 def test_string_analysis_visits_at_most_399_expressions(
-    parts: int, end: str, tmp_path: Path
+    part: str, count: int, tmp_path: Path
 ) -> None:
-    """The call and 398 arguments are visited, further arguments are unknown."""
-    [value] = find_values(tmp_path, "", "Path(" + "'a', " * parts + ")")
-    assert value[-4:] == f"/a{end}"
+    """The call and its parts are visited; an index counts as three expressions."""
+    for parts, end in ((count, "/a/a"), (count + 1, "/a/?")):
+        expression = "Path(" + f"{part}, " * parts + ")"
+        [value] = find_values(tmp_path, "", expression)
+        assert value[-4:] == end
 
 
 @pytest.mark.parametrize(
-    ("value", "expression", "names"),
+    ("expression", "link", "count"),
     [
-        ("'a'", "name{}", 24),
-        ("['a']", "name{}[0]", 23),
-        ("['a']", "''.join(name{})", 23),
+        ("name{}", "{}", 24),
+        ("name{}[0]", "{}", 23),
+        ("''.join(name{})", "{}", 23),
+        ("name{}[0]", "list({})", 12),
+        ("name{}[0]", "{} + []", 12),
+        ("name{}[0]", "[{}][0]", 12),
+        ("name{}[0]", "[item for item in {}]", 6),
     ],
 )
 def test_string_analysis_follows_at_most_24_names(
-    value: str, expression: str, names: int, tmp_path: Path
+    expression: str, link: str, count: int, tmp_path: Path
 ) -> None:
-    """An index or a `join` counts as a name."""
-    chain = "".join(f"name{n} = name{n - 1}\n" for n in range(1, 25))
-    module = f"name0 = {value}\n{chain}"
-    found = [
-        find_values(tmp_path, module, expression.format(count - 1))
-        for count in (names, names + 1)
-    ]
-    assert found == [["a"], []]
+    """Calls, operators and indexes between the names count, too."""
+    first = "'a'" if expression == "name{}" else "['a']"
+    links = [f"name{n} = {link.format(f'name{n - 1}')}\n" for n in range(1, 25)]
+    module = f"name0 = {first}\n{''.join(links)}"
+    chains = [find_values(tmp_path, module, expression.format(n)) for n in range(25)]
+    assert [chain == ["a"] for chain in chains].index(False) == count
