@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from toolcast.importing.formats import source_from_server
-from toolcast.importing.handler_module import plan_handlers
+from toolcast.importing.handler_module import HandlerPlan, plan_handlers
 from toolcast.importing.python_server import PythonServer, ServerFunction
 from toolcast.mcp_client.server_listing import ServerListing
 from toolcast.model.model import Workspace
@@ -82,3 +83,89 @@ def test_import_python_writes_stubs_if_the_server_library_is_unsupported(
     assert "adapt" not in text
     assert text.count("raise NotImplementedError") == 4
     assert text.count("FastMCP 3.4.11 needs mcp 1") == 1
+
+
+def plan_tool_handlers(root: Path, server: PythonServer) -> HandlerPlan:
+    """Plan the handlers of a server that lists only the tools of its functions."""
+    tools = ({"name": function.key, "inputSchema": {}} for function in server.functions)
+    listing = ServerListing("shop", tools=tuple(tools))
+    return plan_handlers(Workspace(str(root), ()), None, "shop", listing, server)
+
+
+@pytest.mark.parametrize(
+    ("modules", "package"),
+    [
+        (["shop.items.find", "shop.items.add"], "shop.items"),
+        (["shop.items.find", "shop.orders.find"], "shop"),
+        (["shop.items.find", "mall.items.find"], None),
+        (["find", "find"], "find"),
+        (["find", "add"], None),
+    ],
+)
+def test_module_functions_are_handlers_if_one_package_has_all(
+    modules: list[str], package: str | None, tmp_path: Path
+) -> None:
+    """Otherwise, a module with adapters is written."""
+    functions = [
+        ServerFunction("tool", f"tool{number}", "function", module, f"f{number}")
+        for number, module in enumerate(modules)
+    ]
+    server = make_python_server(
+        *(
+            function._replace(file=f"{tmp_path}/{module.replace('.', '/')}.py")
+            for function, module in zip(functions, modules, strict=True)
+        )
+    )
+    plan = plan_tool_handlers(tmp_path, server)
+    assert plan.toolset_fields["handlers"] == (package or "handlers")
+    assert list(plan.references.values()) == [
+        f"{module}:f{number}" if package else f"handlers.shop:tool{number}"
+        for number, module in enumerate(modules)
+    ]
+    assert ("handlers/shop.py" in plan.files) is (package is None)
+
+
+@pytest.mark.parametrize(
+    ("function", "handler"),
+    [
+        (("function", "shop", "find"), '@adapt(shop.find, source="shop:find")\n'),
+        (("none",), "another server or a transformation provides it"),
+        (("object",), "its function cannot be imported by name"),
+        (
+            ("method", "shop", "A.find"),
+            "it is a method of an object that only the server has",
+        ),
+        (
+            ("nested", "shop", "f.find", "", "f"),
+            "`f` is not a plain function",
+        ),
+        (
+            ("nested", "shop", "f.find", "", "f", ("server", "currency")),
+            "`f(server, currency)` registers it, and must have the server as its only"
+            " parameter",
+        ),
+        (
+            ("nested", "shop", f"f.{'x' * 48}", "", "f", ("server",), True),
+            f'@adapt(SERVER, "find", source="shop:f.{"x" * 48}")\n',
+        ),
+        (
+            ("nested", "shop", f"f.{'x' * 49}", "", "f", ("server",), True),
+            f'@adapt(\n    SERVER,\n    "find",\n    source="shop:f.{"x" * 49}",\n)\n',
+        ),
+    ],
+)
+def test_sdk_server_function_has_an_adapter_or_a_stub_with_the_reason(
+    function: tuple[Any, ...], handler: str, tmp_path: Path
+) -> None:
+    """A line of more than 88 characters is wrapped."""
+    server = make_python_server(
+        ServerFunction("tool", "find", *function), library="mcp"
+    )
+    plan = plan_tool_handlers(tmp_path, server)
+    text = plan.files["handlers/shop.py"].decode()
+    if handler.startswith("@"):
+        assert f"\n{handler}def find(**arguments: Any) -> Any: ...\n" in text
+        assert plan.notes == ()
+    else:
+        assert f'        "find: {handler}"\n' in text
+        assert plan.notes == (f"the handler of the tool `find` is a stub: {handler}",)
