@@ -238,6 +238,44 @@ def test_check_reports_problems_of_the_adapted_function(
     assert [problem in message for message in messages] == [True] * bool(problem)
 
 
+SDK = "from mcp.server.mcpserver import MCPServer"
+REGISTERED = """\
+handler: handlers.work:work
+# handlers/work.py
+{server}
+{decorator}
+def work(a): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("server", "decorator", "is_checked"),
+    [
+        ("", "", True),
+        (f"{SDK}\nserver = MCPServer('x')", "@server.tool()", True),
+        (f"{SDK}\nserver = MCPServer('x')", "@server.tool", True),
+        (f"{SDK}\nserver = MCPServer('x')", "@server.other()", False),
+        (f"{SDK}\nserver = MCPServer('x')", "@cache\n@server.tool()", False),
+        (f"{SDK}\nserver = MCPServer", "@server.tool()", False),
+        ("import fastmcp\nserver = fastmcp.FastMCP()", "@server.tool()", True),
+        ("import fastmcp\nserver = fastmcp.Client()", "@server.tool()", False),
+        ("import other\nserver = other.MCPServer()", "@server.tool()", False),
+        ("class MCPServer: ...\nserver = MCPServer()", "@server.tool()", False),
+        ("server = unknown()", "@server.tool()", False),
+        ("", "@server.tool()", False),
+        ("", "@tool()", False),
+    ],
+)
+def test_check_reads_a_handler_signature_below_decorators_of_an_mcp_server(
+    server: str, decorator: str, is_checked: bool, tmp_path: Path
+) -> None:
+    """Any other decorator can change the signature, which is then unknown."""
+    write_example(REGISTERED.format(server=server, decorator=decorator), tmp_path)
+    messages = [finding.message for finding in list_findings(tmp_path)]
+    problem = "the handler requires `a`, which is not a parameter of the tool"
+    assert [problem in message for message in messages] == [True] * is_checked
+
+
 async def test_a_factory_is_called_outside_the_event_loop() -> None:
     """Factories may run an event loop of their own, or be coroutine functions."""
 

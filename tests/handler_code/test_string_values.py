@@ -14,6 +14,7 @@ from toolcast.static_analysis.resolver import ExpressionScope, Resolver
 from toolcast.static_analysis.string_values import find_strings
 
 MODULE = """\
+TABLE = "cards"
 TABLE = "lessons"
 NAMES = ["a", "b"]
 KINDS = {"k": "x", "l": "y"}
