@@ -81,6 +81,21 @@ def test_recursive_annotation_is_compared_fast(annotation: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
+    ("code", "is_checked"),
+    [
+        ("def work(a): ...", True),
+        ("if x:\n    def work(a): ...\nelse:\n    def work(): ...", False),
+        ("if x:\n    def work(): ...\nelse:\n    def work(a): ...", False),
+        ("class work:\n    def __init__(self, a): ...", False),
+    ],
+)
+def test_handler_signature_is_checked_if_the_name_has_one_definition(
+    code: str, is_checked: bool, tmp_path: Path
+) -> None:
+    assert ("handler/signature" in find_problems(tmp_path, code)) is is_checked
+
+
+@pytest.mark.parametrize(
     ("size", "messages"),
     [
         (2_097_152, []),

@@ -136,6 +136,11 @@ IMPORTED = {
         class run(Base):
             def act(self): ...
         """,
+    "a class whose first base is only known at run time": """
+        from subprocess import Popen
+        def make(): ...
+        class run(make(), Popen): ...
+        """,
     "classes in a circle": "class run(Other): ...\nclass Other(run): ...",
     "an instance of a foreign class": "from subprocess import Popen\nrun = Popen('true')",
     "an instance that nobody can call": "from .shelling import Theirs\nrun = Theirs()",
