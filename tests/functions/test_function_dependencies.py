@@ -96,7 +96,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project_.write("handlers/__init__.py", "")
     project_.write("handlers/state.py", STATE)
     project_.write("shop/__init__.py", "")
-    project_.write("shop/work.py", FUNCTIONS.replace('"Missing"', '"Context"', 1))
+    project_.write("shop/work.py", FUNCTIONS)
     options = [w for name in CALLS for w in ("--from-function", f"shop.work:{name}")]
     new = toolcast(project_.root, "new", *options)
     assert new.returncode == 0, new.stderr

@@ -291,9 +291,15 @@ def test_signature_schema_equals_pydantics_schema(signature: str) -> None:
         ("a: list[int] = Field(default_factory=list)", Fit.CONVERTED),
         ("a: Annotated[int, Field(default=3)]", Fit.CONVERTED),
         ("a: int = Field(alias='b')", Fit.CONVERTED),
+        ("a: Town", Fit.NARROW),
+        ("a: Point", Fit.CONVERTED),
+        ("a: Order", Fit.CONVERTED),
+        ("a: list[Order], b: Town", Fit.CONVERTED),
     ],
 )
-def test_field_default_or_alias_requires_conversion(signature: str, fit: Fit) -> None:
+def test_field_default_alias_or_class_requires_conversion(
+    signature: str, fit: Fit
+) -> None:
     """A direct call would pass the `FieldInfo` as the value of an omitted argument."""
     assert load(signature)[0].fit is fit
 

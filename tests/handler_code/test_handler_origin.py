@@ -367,3 +367,15 @@ def test_finding_for_an_imported_function_names_the_module_it_is_from(
         "`handlers.work:run` must be defined in `handlers`, but it is `sp`, which is the"
         " imported module `subprocess` (handlers/work.py:1)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("expression", "shown"),
+    [(f"-{'a' * 59}", f"-{'a' * 59}"), (f"-{'a' * 60}", f"-{'a' * 56}...")],
+)
+def test_finding_shows_an_expression_in_at_most_60_characters(
+    expression: str, shown: str, tmp_path: Path
+) -> None:
+    list_rule_ids(tmp_path, f"run = {expression}")
+    [message] = [f.message for f in list_findings(tmp_path) if f.rule == RULE]
+    assert f"it is `{shown}`, which" in message
