@@ -395,4 +395,16 @@ def test_condition_that_only_a_rare_value_satisfies_is_not_unsatisfiable(
 ) -> None:
     parameters = {"type": "object", "properties": {"a": schema}}
     condition = build_member_condition("a", condition)
-    assert not evaluate_condition(parameters, condition).is_unsatisfiable
+    for call_condition in (
+        condition,
+        {"$ref": "#/$defs/call", "$defs": {"call": condition}},
+    ):
+        assert not evaluate_condition(parameters, call_condition).is_unsatisfiable
+
+
+def test_confirm_condition_parameters_are_sampled_before_the_first_12_others() -> None:
+    parameters = build_properties(13, {"enum": [1, 2], "default": 2})
+    condition = build_member_condition("n0012", {"const": 2})
+    # With `maxProperties`, a parameter can affect the validity of others.
+    result = evaluate_condition({**parameters, "maxProperties": 12}, condition)
+    assert result.skipped_defaults == ("n0012",)
