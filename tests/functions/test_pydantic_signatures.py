@@ -126,6 +126,9 @@ class Number(BaseModel):
     op: Literal["number"]
     value: float
 Expression = Annotated[Union[Sum, Number], Field(discriminator="op")]
+class Dated(BaseModel):
+    on: date
+    count: int = 0
 class Tree(TypedDict):
     name: str
     parts: NotRequired[list["Tree"]]
@@ -302,6 +305,32 @@ def test_field_default_alias_or_class_requires_conversion(
 ) -> None:
     """A direct call would pass the `FieldInfo` as the value of an omitted argument."""
     assert load(signature)[0].fit is fit
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        "{}",
+        "list[{}]",
+        "dict[str, {}]",
+        "tuple[{}, int]",
+        "{} | None",
+        "{} | int",
+        "Union[{}, Any]",
+        "Union[list[{}], int]",
+        "conlist({})",
+        "Annotated[{}, Field(description='x')]",
+        "Box[{}]",
+    ],
+)
+def test_only_an_annotation_that_contains_a_date_requires_python_values(
+    annotation: str,
+) -> None:
+    needs = [
+        read(f"a: {annotation.format(name)}, b: int").needs_python_values
+        for name in ("date", "Dated", "int")
+    ]
+    assert needs == [True, True, False]
 
 
 @pytest.mark.parametrize("first", ["a: int = Field(3)", "a: Color = Color.RED"])
