@@ -333,6 +333,17 @@ def test_only_an_annotation_that_contains_a_date_requires_python_values(
     assert needs == [True, True, False]
 
 
+@pytest.mark.parametrize(
+    "default",
+    ["Order.count", "Color.GREEN", "date.min", "unknown.a", "Color.RED.value"],
+)
+def test_default_that_is_no_literal_or_enum_member_is_omitted(default: str) -> None:
+    tool = read(f"a: int = {default}")
+    assert "default" not in tool.parameters["properties"]["a"]
+    note = f"the default of `a` is omitted: `{default}` is not a literal"
+    assert tool.notes[-1].endswith(note)
+
+
 @pytest.mark.parametrize("first", ["a: int = Field(3)", "a: Color = Color.RED"])
 def test_required_parameter_after_an_optional_one_is_rejected(first: str) -> None:
     with pytest.raises(FunctionToolError) as caught:
