@@ -101,6 +101,7 @@ def test_sql_has_the_listed_tables(sql: str, tables: str) -> None:
         ("UPDATE", False, False),
         ("Read it FROM a", True, False),
         ("ORDER BY a FROM b", True, True),
+        ("OR a FROM b", True, True),
         ("A tool FROM b", True, False),
         ("read it from a", False, False),
         ("with some as it is", False, False),

@@ -160,7 +160,7 @@ def _list_names(tokens: list[_Token], index: int, keyword: str) -> Iterator[_Tok
         index: the index after the keyword.
         keyword: the keyword; only after `from`, a list such as `a AS x, b y` can follow.
     """
-    while index < len(tokens):
+    while True:
         while index < len(tokens) and tokens[index].word in _WORDS_BEFORE_NAME:
             index += 1
         if index >= len(tokens) or tokens[index].text in "().,;":
