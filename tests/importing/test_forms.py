@@ -284,6 +284,20 @@ def assert_conflict(first: Any, second: Any, location: str, kind: str) -> None:
         assert (conflict.location, conflict.kind) == (location, kind)
 
 
+def test_spec_field_with_another_value_in_an_import_source_is_a_conflict() -> None:
+    """A source without any spec field for the tool does not conflict."""
+    sources = [
+        parse_list([{**TOOL, "clients": ["web"]}], "a"),
+        parse_list([TOOL], "b"),
+        parse_list([{**TOOL, "clients": ["web", "app"]}], "c"),
+    ]
+    [conflict] = list_conflicts(sources)
+    assert (conflict.location, conflict.excerpts) == (
+        "clients",
+        (("a", "web"), ("c", "web, app")),
+    )
+
+
 def test_values_in_title_and_annotation_import_conflicts_are_escaped() -> None:
     hints = [{"readOnlyHint": True}, {"readOnlyHint": False}]
     first = parse_list([{**TOOL, "title": "A\x1b[31m", "annotations": hints[0]}])

@@ -208,10 +208,11 @@ def test_second_import_updates_server_instructions_but_no_edited_title(
 
 
 def test_import_notes_that_prompts_in_a_file_are_not_imported(tmp_path: Path) -> None:
-    prompts = [{"name": "greet\x1b[31m"}]
+    prompts = [{"name": name} for name in ("greet\x1b[31m", *"bcdefghi")]
     name = write_list(tmp_path / "a.json", [TOOL], prompts=prompts)
     output = run_import(tmp_path, name, "--toolset", "things")
-    assert "note: `prompts` are not imported (1): `greet\\x1b[31m`" in output
+    names = ", ".join(f"`{name}`" for name in ("greet\\x1b[31m", *"bcdefgh"))
+    assert f"note: `prompts` are not imported (9): {names} and 1 more\n" in output
 
 
 def test_import_does_not_replace_an_existing_file(tmp_path: Path) -> None:
