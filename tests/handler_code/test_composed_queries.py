@@ -22,22 +22,14 @@ COMPOSED = [
     ' c.execute(f"SELECT {column} FROM {table}")',
     'return [c.execute(f"SELECT * FROM {table}") for table in NAMES]',
     'for table in "cards lessons".split(): c.execute(f"SELECT * FROM {table}")',
-    """return c.execute(f"SELECT * FROM {BY_KIND['lesson']}")""",
     'return c.execute(f"SELECT * FROM {BY_KIND[kind]}")',
-    'return c.execute("SELECT * FROM " + BY_KIND.get(kind, "cards"))',
-    'return c.execute("SELECT * FROM {}".format(TABLE))',
-    'return c.execute("SELECT {column} FROM {table}".format(table=TABLE, column="id"))',
     'return c.execute("SELECT * FROM %(table)s" % {"table": TABLE})',
-    'return c.execute(Template("SELECT * FROM $table").substitute(table=TABLE))',
-    'return c.execute(" ".join(["SELECT *", "FROM", "lessons"]))',
     'parts = ["SELECT *", "FROM", TABLE]\nreturn c.execute(" ".join(parts))',
     'return c.execute("SELECT * FROM TABLE_NAME".replace("TABLE_NAME", TABLE))',
     'table = "lessons"\nreturn c.execute(f"SELECT * FROM {table}")',
     'table = "lessons" if kind else "cards"\nreturn c.execute(f"SELECT * FROM {table}")',
     'query = "SELECT *"\nquery += f" FROM {TABLE}"\nreturn c.execute(query)',
-    """return c.execute(f"SELECT * FROM {named('less')}")""",
     'return c.execute(Queries().all("lessons"))',
-    'return c.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier("lessons")))',
     'return c.execute(select(METADATA.tables["lessons"]))',
     'for table in ("lessons",): c.execute(select(METADATA.tables[table]))',
     "return c.execute(select(METADATA.tables[kind]))",
@@ -79,7 +71,6 @@ class Mine(Base):
 class Queries:
     verb = "SELECT * FROM "
     def all(self, table): return self.verb + table
-def named(start): return start + "ons"
 def work(kind=None):
     with main() as c:
 """

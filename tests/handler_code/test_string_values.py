@@ -62,6 +62,7 @@ VALUES = [
     ("'{t} {u}'.format('a', t='b')", "b ?"),
     ("Template('$t ${u}').substitute(t='a', u='b')", "a b"),
     ("NAMES[unknown].format()", "a b"),
+    ("sql.SQL('{}.').format(sql.Identifier('a'))", "a."),
     ("'x.y'.replace('x', unknown)", "?.y"),
     ("'x'.replace('', 'y')", ""),
     ("'x y'.replace('x')", ""),
