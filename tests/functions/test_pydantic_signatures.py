@@ -7,6 +7,7 @@ import json
 import re
 import sys
 import types
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema_rs
@@ -419,3 +420,30 @@ def test_enum_class_has_the_values_of_its_members_or_is_rejected(
     else:
         with pytest.raises(FunctionToolError, match=re.escape(values)):
             read("a: Kind", classes=f"class {class_}")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "size"),
+    [
+        (lambda size: "list[" * size + "int" + "]" * size, 12),
+        (lambda size: f"tuple[{'int, ' * size}]", 499),
+    ],
+    ids=["levels", "types"],
+)
+def test_annotation_is_accepted_up_to_the_limit_and_rejected_above_it(
+    annotation: Callable[[int], str], size: int
+) -> None:
+    """At most 12 nested levels and 500 types are read."""
+    assert read(f"a: {annotation(size)}").parameters["properties"]["a"]
+    with pytest.raises(FunctionToolError, match="the type has too many parts"):
+        read(f"a: {annotation(size + 1)}")
+
+
+@pytest.mark.parametrize(("length", "is_read"), [(16_000, True), (16_001, False)])
+def test_docstring_of_up_to_16000_characters_is_the_description(
+    length: int, is_read: bool
+) -> None:
+    tool = read("a: int", docstring=f"    '''{'x' * length}'''\n")
+    assert tool.docstring.text == "x" * (length if is_read else 0)
+    problem = "the docstring is not used: it has 16,001 characters"
+    assert any(problem in note for note in tool.notes) is not is_read
