@@ -358,6 +358,19 @@ def test_handler_origin_is_proved_up_to_the_limit_and_rejected_above_it(
         assert (RULE in list_rule_ids(tmp_path, code)) is is_rejected
 
 
+@pytest.mark.parametrize(("imports", "is_rejected"), [(19, False), (20, True)])
+def test_handler_definition_is_followed_through_at_most_19_imports(
+    imports: int, is_rejected: bool, tmp_path: Path
+) -> None:
+    modules = [
+        f"# handlers/part{n}.py\nfrom .part{n - 1} import run\n"
+        for n in range(1, imports)
+    ]
+    first = "# handlers/part0.py\ndef run(): ...\n"
+    code = f"from .part{imports - 1} import run\n{first}{''.join(modules)}"
+    assert (RULE in list_rule_ids(tmp_path, code)) is is_rejected
+
+
 def test_finding_for_an_imported_function_names_the_module_it_is_from(
     tmp_path: Path,
 ) -> None:
