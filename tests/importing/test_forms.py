@@ -427,6 +427,14 @@ NULLABLE: list[tuple[Any, Any]] = [
         },
         {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
     ),
+    (
+        {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer"}]},
+        {"anyOf": [{"type": ["string", "null"]}, {"type": "integer"}]},
+    ),
+    (
+        {"enum": [{"nullable": True}], "default": {"a": {"nullable": True}}},
+        {"enum": [{"nullable": True}], "default": {"a": {"nullable": True}}},
+    ),
 ]
 
 
