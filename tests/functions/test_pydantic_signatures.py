@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import sys
 import types
-from collections.abc import Callable
 from typing import Any
 
 import jsonschema_rs
@@ -206,9 +204,9 @@ a: int, *, b: Annotated[str, Field(description="One.")] = Field("x"), c: float =
 """
 
 
-def read(signature: str, docstring: str = "", classes: str = "") -> FunctionTool:
+def read(signature: str, docstring: str = "") -> FunctionTool:
     """Return the tool read from a function with this signature."""
-    source = f"{MODULE}\n{classes}\ndef function({signature}):\n{docstring}    ...\n"
+    source = f"{MODULE}\ndef function({signature}):\n{docstring}    ...\n"
     parsed = PythonModule("signatures", "signatures.py", tree=ast.parse(source))
     return read_function({"signatures": parsed}.get, "signatures", "function")
 
@@ -391,59 +389,3 @@ def test_required_parameter_with_an_unknown_type_is_rejected(field: str) -> None
 def test_first_alias_is_the_parameter_name() -> None:
     tool = read('a: int = Field(validation_alias=pydantic.AliasChoices("b", "c"))')
     assert tool.parameters["required"] == ["b"]
-
-
-@pytest.mark.parametrize(
-    ("class_", "values"),
-    [
-        ("Kind(enum.Enum): A = enum.auto(); B = enum.auto()", [1, 2]),
-        ("Kind(int, enum.Enum): A = 1; B = enum.auto()", [1, 2]),
-        ("Kind(enum.Enum): A = 2; B = enum.auto()", "`Kind.B` is only known at run time"),
-        ("Kind(enum.Enum): A = 'a'; B = enum.auto()", "`Kind.B` is only known at run time"),
-        ("Kind(enum.StrEnum): A = enum.auto(); B = 'x'; C = enum.auto()", ["a", "x", "c"]),
-        ("Kind(str, enum.Enum): A = B = 'a'", ["a"]),
-        ("Kind(enum.Enum): A = 1.5", "`Kind.A` is not a string or an integer"),
-        ("Kind(enum.Enum): A = compute()", "`compute()` is not a literal"),
-        ("Kind(enum.Enum): _a = 1; B = 2", "the values of `Kind` are only known at run time"),
-        ("Kind(enum.Enum): A, B = 1, 2", "the values of `Kind` are only known at run time"),
-        ("Kind(enum.Enum): ...", "`Kind` has no members"),
-        ("Kind(date, enum.Enum): A = (1, 1, 1)", "`Kind` has base classes that are not supported"),
-        ("Kind(enum.Enum, metaclass=Meta): A = 1", "`Kind` has base classes that are not supported"),
-    ],
-)  # fmt: skip
-def test_enum_class_has_the_values_of_its_members_or_is_rejected(
-    class_: str, values: list[Any] | str
-) -> None:
-    if isinstance(values, list):
-        tool = read("a: Kind", classes=f"class {class_}")
-        assert tool.parameters["properties"]["a"]["enum"] == values
-    else:
-        with pytest.raises(FunctionToolError, match=re.escape(values)):
-            read("a: Kind", classes=f"class {class_}")
-
-
-@pytest.mark.parametrize(
-    ("annotation", "size"),
-    [
-        (lambda size: "list[" * size + "int" + "]" * size, 12),
-        (lambda size: f"tuple[{'int, ' * size}]", 499),
-    ],
-    ids=["levels", "types"],
-)
-def test_annotation_is_accepted_up_to_the_limit_and_rejected_above_it(
-    annotation: Callable[[int], str], size: int
-) -> None:
-    """At most 12 nested levels and 500 types are read."""
-    assert read(f"a: {annotation(size)}").parameters["properties"]["a"]
-    with pytest.raises(FunctionToolError, match="the type has too many parts"):
-        read(f"a: {annotation(size + 1)}")
-
-
-@pytest.mark.parametrize(("length", "is_read"), [(16_000, True), (16_001, False)])
-def test_docstring_of_up_to_16000_characters_is_the_description(
-    length: int, is_read: bool
-) -> None:
-    tool = read("a: int", docstring=f"    '''{'x' * length}'''\n")
-    assert tool.docstring.text == "x" * (length if is_read else 0)
-    problem = "the docstring is not used: it has 16,001 characters"
-    assert any(problem in note for note in tool.notes) is not is_read
