@@ -266,10 +266,10 @@ def work(a): ...
         ("", "@tool()", False),
     ],
 )
-def test_check_reads_a_handler_signature_below_decorators_of_an_mcp_server(
+def test_check_reads_a_handler_signature_below_mcp_server_decorators(
     server: str, decorator: str, is_checked: bool, tmp_path: Path
 ) -> None:
-    """Any other decorator can change the signature, which is then unknown."""
+    """Other decorators can change the signature, which is then unknown."""
     write_example(REGISTERED.format(server=server, decorator=decorator), tmp_path)
     messages = [finding.message for finding in list_findings(tmp_path)]
     problem = "the handler requires `a`, which is not a parameter of the tool"

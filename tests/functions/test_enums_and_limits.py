@@ -43,7 +43,7 @@ def read(signature: str, classes: str = "", docstring: str = "") -> FunctionTool
         ("Kind(enum.Enum, metaclass=Meta): A = 1", "`Kind` has base classes that are not supported"),
     ],
 )  # fmt: skip
-def test_enum_class_has_the_values_of_its_members_or_is_rejected(
+def test_enum_class_has_its_member_values_or_is_rejected(
     class_: str, values: list[Any] | str
 ) -> None:
     if isinstance(values, list):
@@ -72,7 +72,7 @@ def test_annotation_is_accepted_up_to_the_limit_and_rejected_above_it(
 
 
 @pytest.mark.parametrize(("length", "is_read"), [(16_000, True), (16_001, False)])
-def test_docstring_of_up_to_16000_characters_is_the_description(
+def test_docstring_with_up_to_16000_characters_is_the_description(
     length: int, is_read: bool
 ) -> None:
     tool = read("a: int", docstring=f"    '''{'x' * length}'''\n")

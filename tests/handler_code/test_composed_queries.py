@@ -112,7 +112,7 @@ UNSAFE_FILES = {
 def test_sql_file_that_is_not_a_regular_project_file_is_not_read(
     make: object, name: str, tmp_path: Path
 ) -> None:
-    """Without its statement, `check` has no finding."""
+    """Unread statements cause no finding."""
     assert callable(make)
     root = tmp_path / "project"
     root.mkdir()

@@ -351,7 +351,7 @@ LIMITED_CHAINS = {
 def test_handler_origin_is_proved_up_to_the_limit_and_rejected_above_it(
     link: str, end: str, length: int, tmp_path: Path
 ) -> None:
-    """The limits are 30 steps in a chain, and 2000 lookups."""
+    """Limits are 30 steps in a chain, and 2000 lookups."""
     for count, is_rejected in ((length, False), (length + 1, True)):
         links = "\n".join(link.format(n=n + 1, m=n) for n in range(count))
         code = f"class name0:\n    def act(): ...\n{links}\n{end.format(n=count)}"

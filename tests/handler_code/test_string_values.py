@@ -155,7 +155,7 @@ def test_string_expression_has_at_most_24_values(
 def test_string_analysis_visits_at_most_399_expressions(
     part: str, count: int, tmp_path: Path
 ) -> None:
-    """The call and its parts are visited; an index counts as three expressions."""
+    """Visited are the call and its parts; an index counts as three expressions."""
     for parts, end in ((count, "/a/a"), (count + 1, "/a/?")):
         expression = "Path(" + f"{part}, " * parts + ")"
         [value] = find_values(tmp_path, "", expression)

@@ -285,7 +285,7 @@ def assert_conflict(first: Any, second: Any, location: str, kind: str) -> None:
 
 
 def test_spec_field_with_another_value_in_an_import_source_is_a_conflict() -> None:
-    """A source without any spec field for the tool does not conflict."""
+    """Sources without any spec field for the tool do not conflict."""
     sources = [
         parse_list([{**TOOL, "clients": ["web"]}], "a"),
         parse_list([TOOL], "b"),

@@ -157,7 +157,7 @@ def test_module_functions_are_handlers_if_one_package_has_all(
 def test_sdk_server_function_has_an_adapter_or_a_stub_with_the_reason(
     function: tuple[Any, ...], handler: str, tmp_path: Path
 ) -> None:
-    """A line of more than 88 characters is wrapped."""
+    """Lines of more than 88 characters are wrapped."""
     server = make_python_server(
         ServerFunction("tool", "find", *function), library="mcp"
     )
@@ -190,10 +190,10 @@ def logged_only(): ...
 
 
 @pytest.mark.parametrize("lifespan", [None, "def lifespan(): ...\n"])
-def test_import_python_finds_functions_in_an_existing_handlers_module(
+def test_import_python_reuses_functions_in_an_existing_handlers_module(
     lifespan: str | None, tmp_path: Path
 ) -> None:
-    """The module is not changed; notes describe what to add and remove."""
+    """Notes describe additions and removals; the module is not changed."""
     (tmp_path / "handlers").mkdir()
     module = tmp_path / "handlers/shop.py"
     module.write_text(EXISTING_MODULE + (lifespan or ""), "utf-8")
@@ -336,7 +336,7 @@ UNTYPED = "  # type: ignore[import-untyped, unused-ignore]"
         ),
     ],
 )
-def test_handlers_module_imports_and_defines_only_what_its_adapters_use(
+def test_handlers_module_imports_only_names_that_its_adapters_use(
     function: tuple[Any, ...], members: dict[str, Any], head: list[str], tmp_path: Path
 ) -> None:
     server = make_python_server(

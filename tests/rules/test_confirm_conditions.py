@@ -402,10 +402,8 @@ def test_condition_that_only_a_rare_value_satisfies_is_not_unsatisfiable(
         assert not evaluate_condition(parameters, call_condition).is_unsatisfiable
 
 
-def test_condition_samples_its_parameters_with_required_and_optional_ones() -> (
-    None
-):
-    """Of 13 parameters, the last one is in the condition, and at least 11 are sent."""
+def test_condition_samples_its_parameters_with_required_and_optional_ones() -> None:
+    """Condition on the last parameter; at least 11 of 13 parameters are sent."""
     parameters = build_properties(13, {"enum": [1, 2], "default": 2})
     size = {"required": ["n0000"], "minProperties": 11}
     condition = build_member_condition("n0012", {"const": 2})

@@ -146,7 +146,7 @@ def test_scan_reports_that_files_above_the_maximum_number_are_not_read(
         ("\0 drop_all".rjust(8_201, "\n"), 0),
     ],
 )
-def test_scan_finds_1000_mentions_in_the_first_mebibyte_of_text_files(
+def test_scan_returns_at_most_1000_mentions_in_the_first_mebibyte(
     text: str, count: int, project: Project
 ) -> None:
     """Files with a null byte among the first 8192 bytes are binary."""

@@ -76,11 +76,11 @@ def suggest_names(tools: list[str], text: str) -> dict[str, str]:
     specs = tuple(ToolSpec(name, "", {}, ()) for name in tools)
     toolset = Toolset("toy", "Toy", "specs/toy", tools=specs)
     names = ToolNames(toolset, Workspace("/", (), toolsets=(toolset,)))
-    return {word: help_.split("`")[1] for word, help_ in names.find_unknown_names(text)}
+    return {name: help_.split("`")[1] for name, help_ in names.find_unknown_names(text)}
 
 
 @pytest.mark.parametrize(
-    ("word", "is_similar"),
+    ("name", "is_similar"),
     [
         ("find_notes", True),
         ("find-my-note", True),
@@ -94,30 +94,30 @@ def suggest_names(tools: list[str], text: str) -> dict[str, str]:
         ("find_" + "a" * 124, False),
     ],
 )
-def test_word_with_half_of_a_tools_name_parts_is_reported_as_unknown(
-    word: str, is_similar: bool
+def test_name_that_shares_half_the_parts_with_a_tool_name_is_unknown(
+    name: str, is_similar: bool
 ) -> None:
     """Equal parts are counted from both ends; a name has at most 128 characters."""
-    found = suggest_names(["find_note"], f"Use `{word}`.")
-    assert found == ({word: "find_note"} if is_similar else {})
+    found = suggest_names(["find_note"], f"Use `{name}`.")
+    assert found == ({name: "find_note"} if is_similar else {})
 
 
 @pytest.mark.parametrize(("count", "is_found"), [(39, True), (40, False)])
-@pytest.mark.parametrize(("other", "word"), [("a_{}", "a_it_x"), ("{}_b", "x_it_b")])
-def test_unknown_name_is_compared_with_40_tools_of_the_same_first_or_last_part(
-    other: str, word: str, count: int, is_found: bool
+@pytest.mark.parametrize(("other", "name"), [("a_{}", "a_it_x"), ("{}_b", "x_it_b")])
+def test_unknown_name_is_compared_with_40_tools_that_share_its_first_or_last_part(
+    other: str, name: str, count: int, is_found: bool
 ) -> None:
-    tool = word.replace("x", "now")
+    tool = name.replace("x", "now")
     others = [other.format(f"n{number}") for number in range(count)]
-    assert bool(suggest_names([*others, tool], f"Use `{word}`.")) is is_found
+    assert bool(suggest_names([*others, tool], f"Use `{name}`.")) is is_found
 
 
 @pytest.mark.parametrize(("count", "is_found"), [(1_999, True), (2_000, False)])
-def test_at_most_2000_unknown_words_are_compared_with_tool_names(
+def test_at_most_2000_unknown_names_are_compared_with_tool_names(
     count: int, is_found: bool
 ) -> None:
-    words = [f"x_{number}" for number in range(count)]
-    found = suggest_names(["find_note"], " ".join([*words, "find_notes", "x_1"]))
+    unknown = [f"x_{number}" for number in range(count)]
+    found = suggest_names(["find_note"], " ".join([*unknown, "find_notes", "x_1"]))
     assert bool(found) is is_found
 
 

@@ -106,7 +106,7 @@ def test_annotation_mismatch_is_reported_only_for_types_that_pydantic_rejects(
 
 
 def test_recursive_iterable_accepts_a_string(tmp_path: Path) -> None:
-    """The items of a string are strings, at every level."""
+    """Items of a string are strings, at every level."""
     code = FUNCTION.replace("Texts = Iterable[str]", "Texts = Iterable['Texts']")
     write_example(code.format(kind="string", annotation="Texts"), tmp_path)
     assert not [f for f in list_findings(tmp_path) if f.rule.startswith("handler/")]
