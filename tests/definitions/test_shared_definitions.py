@@ -136,7 +136,9 @@ def test_outputs_contain_the_shared_definitions_they_need(shop: Project) -> None
 
 
 @pytest.mark.slow
-def test_generated_tests_compare_the_shared_definitions(shop: Project) -> None:
+def test_generated_tests_fail_if_an_output_has_a_changed_shared_definition(
+    shop: Project,
+) -> None:
     shop.edit("specs/toy/toolset.yaml", "cli: {}", "cli: {}, snapshots: {}")
     shop.generate()
     file = shop.root / "shop_tools/toy/tools/refund.json"

@@ -114,7 +114,10 @@ def test_diff_reports_a_changed_definition_for_every_tool(shops: Project) -> Non
     assert "definitions.yaml:5" in output
 
 
-def test_schema_write_and_rename_update_definitions_yaml(shops: Project) -> None:
+def test_rename_command_replaces_the_tool_name_in_shared_descriptions(
+    shops: Project,
+) -> None:
+    """Before it, `schema --write` writes the schema file of definitions.yaml."""
     comment = "# yaml-language-server: $schema=schemas/definitions.schema.json\n"
     described = MONEY + "note: {description: As `refund` gives it.}\n"
     shops.write("definitions.yaml", comment + described)

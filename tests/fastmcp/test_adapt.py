@@ -108,7 +108,9 @@ def test_adapt_keeps_the_handler_signature_and_module() -> None:
     assert HandlerAdapter(named, DeclaredNames({})).is_async
 
 
-def test_an_adapted_function_is_defined_in_the_handlers_package() -> None:
+def test_handler_that_adapts_a_function_in_another_package_is_loaded() -> None:
+    """Plain aliases of that function are rejected."""
+
     def elsewhere() -> str:
         return "found"
 
@@ -145,7 +147,7 @@ def test_adapt_raises_for_a_function_that_the_fastmcp_server_does_not_have(
         adapt(target, name)
 
 
-def test_recorder_and_adapt_lifespan_report_missing_members() -> None:
+def test_recorder_run_and_adapt_lifespan_without_a_lifespan_raise() -> None:
     with pytest.raises(AttributeError, match="a Recorder has no `run`; help:"):
         Recorder(lambda server: server.run())
     with pytest.raises(TypeError, match="MCPServer has no lifespan"):
@@ -155,8 +157,9 @@ def test_recorder_and_adapt_lifespan_report_missing_members() -> None:
 @pytest.mark.parametrize(
     ("library", "context"), [("mcp", SdkContext), ("fastmcp", FastMcpContext)]
 )
-def test_check_knows_context_members(library: str, context: type[SdkContext]) -> None:
-    """The members that `check` accepts are those of the runtime's objects."""
+def test_context_members_that_check_accepts_equal_the_runtime_members(
+    library: str, context: type[SdkContext]
+) -> None:
     methods = {name for name in dir(context) if not name.startswith("_")}
     missing = CONTEXT_MEMBERS[library] - methods
     assert methods <= CONTEXT_MEMBERS[library]
@@ -176,7 +179,9 @@ def test_check_knows_context_members(library: str, context: type[SdkContext]) ->
         ("other: int", "other.sample", ""),
     ],
 )
-def test_unsupported_uses_are_found(parameters: str, body: str, use: str) -> None:
+def test_unsupported_context_members_and_injected_values_are_listed(
+    parameters: str, body: str, use: str
+) -> None:
     """Members that no `Context` here has, and injected values, are found in the text."""
     text = f"from fastmcp import Context\ndef f({parameters}):\n    {body}\n"
     node = ast.parse(text).body[1]
@@ -231,6 +236,44 @@ def test_check_reports_problems_of_the_adapted_function(
     write_example(ADAPTED.format(source=source), tmp_path)
     messages = [finding.message for finding in list_findings(tmp_path)]
     assert [problem in message for message in messages] == [True] * bool(problem)
+
+
+SDK = "from mcp.server.mcpserver import MCPServer"
+REGISTERED = """\
+handler: handlers.work:work
+# handlers/work.py
+{server}
+{decorator}
+def work(a): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("server", "decorator", "is_checked"),
+    [
+        ("", "", True),
+        (f"{SDK}\nserver = MCPServer('x')", "@server.tool()", True),
+        (f"{SDK}\nserver = MCPServer('x')", "@server.tool", True),
+        (f"{SDK}\nserver = MCPServer('x')", "@server.other()", False),
+        (f"{SDK}\nserver = MCPServer('x')", "@cache\n@server.tool()", False),
+        (f"{SDK}\nserver = MCPServer", "@server.tool()", False),
+        ("import fastmcp\nserver = fastmcp.FastMCP()", "@server.tool()", True),
+        ("import fastmcp\nserver = fastmcp.Client()", "@server.tool()", False),
+        ("import other\nserver = other.MCPServer()", "@server.tool()", False),
+        ("class MCPServer: ...\nserver = MCPServer()", "@server.tool()", False),
+        ("server = unknown()", "@server.tool()", False),
+        ("", "@server.tool()", False),
+        ("", "@tool()", False),
+    ],
+)
+def test_check_reads_a_handler_signature_below_mcp_server_decorators(
+    server: str, decorator: str, is_checked: bool, tmp_path: Path
+) -> None:
+    """Other decorators can change the signature, which is then unknown."""
+    write_example(REGISTERED.format(server=server, decorator=decorator), tmp_path)
+    messages = [finding.message for finding in list_findings(tmp_path)]
+    problem = "the handler requires `a`, which is not a parameter of the tool"
+    assert [problem in message for message in messages] == [True] * is_checked
 
 
 async def test_a_factory_is_called_outside_the_event_loop() -> None:

@@ -28,7 +28,7 @@ CALLS = [
 
 # FastMCP takes seconds at each of a dozen starts.
 @pytest.mark.timeout(400)
-def test_fastmcp_server_is_imported_and_equal(
+def test_imported_fastmcp_server_has_no_stubs_and_passes_verify(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Closures with further parameters and methods are handlers, too."""

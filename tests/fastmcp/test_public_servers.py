@@ -105,7 +105,10 @@ def read_value(result: Any) -> Any:
     return json.loads(content.text)
 
 
-def test_every_entry_is_imported_without_stubs(server: ImportedServer) -> None:
+def test_public_server_import_has_a_handler_for_every_listed_entry(
+    server: ImportedServer,
+) -> None:
+    """Entries are tools, resources and prompts."""
     count = sum(len(entries) for entries in read_list(server).values())
     assert f"{count} new tools, 0 changed" in server.printed
     assert "stub" not in server.printed
@@ -122,12 +125,14 @@ def test_toolcast_verify_finds_equal_lists_and_calls_for_an_imported_public_serv
     assert "5 calls: 5 equal, 0 with permitted differences, 0 different" in printed
 
 
-def test_generated_tests_pass(server: ImportedServer) -> None:
+def test_imported_public_server_passes_its_generated_tests(
+    server: ImportedServer,
+) -> None:
     words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated")
     assert " passed" in server.run_python(*words)
 
 
-def test_generated_code_and_handlers_pass_mypy_strict(
+def test_imported_public_server_code_and_handlers_pass_mypy_strict(
     server: ImportedServer, mypy_cache: str
 ) -> None:
     words = ("--strict", "--explicit-package-bases", "--cache-dir", mypy_cache)

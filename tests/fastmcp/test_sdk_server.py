@@ -64,7 +64,9 @@ async def test_elicit_returns_the_user_action(
     assert answer["content"][0]["text"] == text
 
 
-async def test_tool_errors_reach_the_client(contexts: tuple[Any, Any]) -> None:
+async def test_adapted_tool_exception_is_an_error_result_with_its_message(
+    contexts: tuple[Any, Any],
+) -> None:
     """Errors of the library, and members that no `Context` has."""
     async with Client(contexts[1]) as client:
         unsupported: Any = await client.call_tool("unsupported", {})

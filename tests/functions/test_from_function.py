@@ -58,7 +58,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project_
 
 
-def test_new_and_check_print_the_expected_output(project: Project) -> None:
+def test_new_from_function_and_check_print_the_expected_output(
+    project: Project,
+) -> None:
     output = (project.root / "output.txt").read_text("utf-8")
     if "REGENERATE" in os.environ:
         EXPECTED_OUTPUT.write_text(output, "utf-8")
@@ -66,7 +68,9 @@ def test_new_and_check_print_the_expected_output(project: Project) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_spec_and_adapter_are_as_expected(project: Project, case: Path) -> None:
+def test_new_from_function_writes_the_expected_spec_and_handler(
+    project: Project, case: Path
+) -> None:
     for function in list_function_names(case):
         spec = project.root / f"specs/toy/{function}.yaml"
         adapter = project.root / f"handlers/{function}.py"
@@ -204,7 +208,9 @@ def test_unsupported_function_is_rejected_with_all_reasons(
     assert sorted(project.root.rglob("*")) == before
 
 
-def test_module_outside_the_source_folders_gets_a_suggestion(project: Project) -> None:
+def test_from_function_suggests_a_sources_setting_for_a_module_in_src(
+    project: Project,
+) -> None:
     project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\n")
     done = toolcast(project.root, "new", "--from-function", "acme.classes:place_order")
     assert "it is in src/: set `sources: [., src]` in toolcast.yaml" in done.stderr
@@ -218,7 +224,9 @@ def test_module_outside_the_source_folders_gets_a_suggestion(project: Project) -
         "acme.classes.place_order",
     ],
 )
-def test_path_inside_src_gets_a_suggestion(project: Project, reference: str) -> None:
+def test_from_function_suggests_module_and_function_for_a_path_in_src(
+    project: Project, reference: str
+) -> None:
     text = "version: 1\ntoolsets: [specs/toy]\nsources: [src]\n"
     project.write("toolcast.yaml", text)
     done = toolcast(project.root, "new", "--from-function", reference)

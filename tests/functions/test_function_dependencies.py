@@ -96,7 +96,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project_.write("handlers/__init__.py", "")
     project_.write("handlers/state.py", STATE)
     project_.write("shop/__init__.py", "")
-    project_.write("shop/work.py", FUNCTIONS.replace('"Missing"', '"Context"', 1))
+    project_.write("shop/work.py", FUNCTIONS)
     options = [w for name in CALLS for w in ("--from-function", f"shop.work:{name}")]
     new = toolcast(project_.root, "new", *options)
     assert new.returncode == 0, new.stderr
@@ -113,7 +113,9 @@ def read_spec(root: Path, name: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_dependency_is_listed_only_in_uses(project: Project, name: str) -> None:
+def test_dependency_parameter_is_in_the_spec_uses_but_not_in_its_properties(
+    project: Project, name: str
+) -> None:
     arguments, uses, _ = CALLS[name]
     spec = read_spec(project.root, name)
     assert spec["uses"] == uses
@@ -122,7 +124,8 @@ def test_dependency_is_listed_only_in_uses(project: Project, name: str) -> None:
     assert {*arguments} <= {*properties}
 
 
-def test_calls_receive_the_dependencies(project: Project) -> None:
+def test_tool_calls_pass_the_dependencies_to_the_functions(project: Project) -> None:
+    """Handlers and specs are those that `new --from-function` wrote."""
     calls = json.dumps({name: arguments for name, (arguments, *_) in CALLS.items()})
     done = project.run("-c", PROGRAM, calls)
     assert [json.loads(line) for line in done.stdout.splitlines()] == [

@@ -170,7 +170,9 @@ def is_valid(schema: Any, value: Any) -> bool:
 
 @limit_examples(200)
 @given(st.lists(TYPES, min_size=1, max_size=3), st.data())
-def test_annotated_values_match_the_schema(annotations: list[Typed], data: Any) -> None:
+def test_annotated_type_values_are_valid_for_the_generated_schema(
+    annotations: list[Typed], data: Any
+) -> None:
     function = make_function([annotation.text for annotation in annotations])
     arguments = {f"p{n}": data.draw(a.values) for n, a in enumerate(annotations)}
     assert is_valid(function.tool.parameters, arguments), function.tool.parameters
@@ -179,7 +181,9 @@ def test_annotated_values_match_the_schema(annotations: list[Typed], data: Any) 
 
 @limit_examples(300)
 @given(TYPES, JSON)
-def test_function_accepts_schema_valid_arguments(annotation: Typed, value: Any) -> None:
+def test_function_call_accepts_arguments_valid_for_the_generated_schema(
+    annotation: Typed, value: Any
+) -> None:
     function = make_function([annotation.text])
     if is_valid(function.tool.parameters, {"p0": value}):
         assert function.call(p0=value)
@@ -198,7 +202,9 @@ def test_function_accepts_schema_valid_arguments(annotation: Typed, value: Any) 
         ("Union[...]", "`typing.Union` of `...` has no item type"),
     ],
 )
-def test_annotation_outside_json_is_rejected(annotation: str, error: str) -> None:
+def test_annotation_without_a_json_type_is_rejected_with_its_text(
+    annotation: str, error: str
+) -> None:
     with pytest.raises(FunctionToolError) as caught:
         read(f"{BEGIN}def function(a: {annotation}): ...")
     assert error in str(caught.value)

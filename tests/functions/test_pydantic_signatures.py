@@ -126,6 +126,9 @@ class Number(BaseModel):
     op: Literal["number"]
     value: float
 Expression = Annotated[Union[Sum, Number], Field(discriminator="op")]
+class Dated(BaseModel):
+    on: date
+    count: int = 0
 class Tree(TypedDict):
     name: str
     parts: NotRequired[list["Tree"]]
@@ -291,11 +294,54 @@ def test_signature_schema_equals_pydantics_schema(signature: str) -> None:
         ("a: list[int] = Field(default_factory=list)", Fit.CONVERTED),
         ("a: Annotated[int, Field(default=3)]", Fit.CONVERTED),
         ("a: int = Field(alias='b')", Fit.CONVERTED),
+        ("a: Town", Fit.NARROW),
+        ("a: Point", Fit.CONVERTED),
+        ("a: Order", Fit.CONVERTED),
+        ("a: list[Order], b: Town", Fit.CONVERTED),
     ],
 )
-def test_field_default_or_alias_requires_conversion(signature: str, fit: Fit) -> None:
+def test_field_default_alias_or_class_requires_conversion(
+    signature: str, fit: Fit
+) -> None:
     """A direct call would pass the `FieldInfo` as the value of an omitted argument."""
     assert load(signature)[0].fit is fit
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        "{}",
+        "list[{}]",
+        "dict[str, {}]",
+        "tuple[{}, int]",
+        "{} | None",
+        "{} | int",
+        "Union[{}, Any]",
+        "Union[list[{}], int]",
+        "conlist({})",
+        "Annotated[{}, Field(description='x')]",
+        "Box[{}]",
+    ],
+)
+def test_only_an_annotation_that_contains_a_date_requires_python_values(
+    annotation: str,
+) -> None:
+    needs = [
+        read(f"a: {annotation.format(name)}, b: int").needs_python_values
+        for name in ("date", "Dated", "int")
+    ]
+    assert needs == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    "default",
+    ["Order.count", "Color.GREEN", "date.min", "unknown.a", "Color.RED.value"],
+)
+def test_default_that_is_no_literal_or_enum_member_is_omitted(default: str) -> None:
+    tool = read(f"a: int = {default}")
+    assert "default" not in tool.parameters["properties"]["a"]
+    note = f"the default of `a` is omitted: `{default}` is not a literal"
+    assert tool.notes[-1].endswith(note)
 
 
 @pytest.mark.parametrize("first", ["a: int = Field(3)", "a: Color = Color.RED"])

@@ -18,25 +18,18 @@ COMPOSED = [
     'for number, table in enumerate(sorted(NAMES)): c.execute("SELECT * FROM %s" % table)',
     'for table in BY_KIND.values(): c.execute(f"SELECT * FROM {table}")',
     'for kind, table in BY_KIND.items(): c.execute(f"SELECT {kind} FROM {table}")',
-    'for table, column in [("lessons", "id")]: c.execute(f"SELECT {column} FROM {table}")',
+    'for table, column in [("cards", "id"), ("lessons", "id")]:'
+    ' c.execute(f"SELECT {column} FROM {table}")',
     'return [c.execute(f"SELECT * FROM {table}") for table in NAMES]',
     'for table in "cards lessons".split(): c.execute(f"SELECT * FROM {table}")',
-    """return c.execute(f"SELECT * FROM {BY_KIND['lesson']}")""",
     'return c.execute(f"SELECT * FROM {BY_KIND[kind]}")',
-    'return c.execute("SELECT * FROM " + BY_KIND.get(kind, "cards"))',
-    'return c.execute("SELECT * FROM {}".format(TABLE))',
-    'return c.execute("SELECT {column} FROM {table}".format(table=TABLE, column="id"))',
     'return c.execute("SELECT * FROM %(table)s" % {"table": TABLE})',
-    'return c.execute(Template("SELECT * FROM $table").substitute(table=TABLE))',
-    'return c.execute(" ".join(["SELECT *", "FROM", "lessons"]))',
     'parts = ["SELECT *", "FROM", TABLE]\nreturn c.execute(" ".join(parts))',
     'return c.execute("SELECT * FROM TABLE_NAME".replace("TABLE_NAME", TABLE))',
     'table = "lessons"\nreturn c.execute(f"SELECT * FROM {table}")',
     'table = "lessons" if kind else "cards"\nreturn c.execute(f"SELECT * FROM {table}")',
     'query = "SELECT *"\nquery += f" FROM {TABLE}"\nreturn c.execute(query)',
-    """return c.execute(f"SELECT * FROM {named('less')}")""",
     'return c.execute(Queries().all("lessons"))',
-    'return c.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier("lessons")))',
     'return c.execute(select(METADATA.tables["lessons"]))',
     'for table in ("lessons",): c.execute(select(METADATA.tables[table]))',
     "return c.execute(select(METADATA.tables[kind]))",
@@ -78,7 +71,6 @@ class Mine(Base):
 class Queries:
     verb = "SELECT * FROM "
     def all(self, table): return self.verb + table
-def named(start): return start + "ons"
 def work(kind=None):
     with main() as c:
 """
@@ -92,7 +84,9 @@ def test_composed_query_to_a_wrong_pool_is_reported(code: str, tmp_path: Path) -
     assert set(found) == {"data/wrong-pool"}, found
 
 
-def test_statement_in_a_file_is_reported_at_its_use(tmp_path: Path) -> None:
+def test_undeclared_delete_in_an_sql_file_is_reported_at_the_handler_line(
+    tmp_path: Path,
+) -> None:
     code = """
         from .pools import main
         def work():
@@ -115,7 +109,10 @@ UNSAFE_FILES = {
 
 @pytest.mark.parametrize("make", UNSAFE_FILES.values(), ids=UNSAFE_FILES)
 @pytest.mark.parametrize("name", ["q.sql", "../q.sql", "/etc/q.sql", "a\\0b.sql"])
-def test_unsafe_file_is_not_read(make: object, name: str, tmp_path: Path) -> None:
+def test_sql_file_that_is_not_a_regular_project_file_is_not_read(
+    make: object, name: str, tmp_path: Path
+) -> None:
+    """Unread statements cause no finding."""
     assert callable(make)
     root = tmp_path / "project"
     root.mkdir()

@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from tests.handler_code.handler_findings import find_problems
+from tests.rules.layout import list_findings
 
 
-def test_finding_has_the_line_and_the_call_path(tmp_path: Path) -> None:
+def test_wrong_pool_finding_has_the_statement_line_and_the_call_path(
+    tmp_path: Path,
+) -> None:
+    """Handler `work` calls a function that executes the statement."""
     code = """\
         from .pools import main
         from .asking import ask
@@ -74,6 +78,40 @@ def test_recursive_annotation_is_compared_fast(annotation: str, tmp_path: Path) 
         "prompt/parameter-undescribed",
     }
     assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("code", "is_checked"),
+    [
+        ("def work(a): ...", True),
+        ("if x:\n    def work(a): ...\nelse:\n    def work(): ...", False),
+        ("if x:\n    def work(): ...\nelse:\n    def work(a): ...", False),
+        ("class work:\n    def __init__(self, a): ...", False),
+    ],
+)
+def test_handler_signature_is_checked_if_the_name_has_one_definition(
+    code: str, is_checked: bool, tmp_path: Path
+) -> None:
+    assert ("handler/signature" in find_problems(tmp_path, code)) is is_checked
+
+
+@pytest.mark.parametrize(
+    ("size", "messages"),
+    [
+        (2_097_152, []),
+        (
+            2_097_153,
+            ["handlers/work.py cannot be read: the file has 2,097,153 bytes"],
+        ),
+    ],
+)
+def test_handler_module_above_2_mib_is_reported_with_its_size(
+    size: int, messages: list[str], tmp_path: Path
+) -> None:
+    code = "def work(): return 1\n"
+    find_problems(tmp_path, code)
+    (tmp_path / "handlers/work.py").write_text(code.ljust(size, "#"))
+    assert [finding.message for finding in list_findings(tmp_path)] == messages
 
 
 def test_analysis_imports_no_handler(tmp_path: Path) -> None:

@@ -104,13 +104,14 @@ def write_project(
 
 @pytest.mark.parametrize(("form", "is_mapping"), FORMS, ids=[f for f, _ in FORMS])
 @pytest.mark.parametrize("has_dependency", [False, True])
-def test_rules_and_runtime_recognize_the_same_handler_form(
+def test_check_and_runtime_agree_whether_a_handler_accepts_a_mapping(
     form: str,
     is_mapping: bool,
     has_dependency: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """`check` has a signature finding for every other form."""
     parameters, uses, dependencies = form, "", ""
     if has_dependency:
         separator = ", " if form.startswith("*") or " = " not in form else ", *, "

@@ -118,6 +118,13 @@ IMPORTED = {
     "globals": "import os\nrun = globals()['os'].system",
     "getattr": "import os\nrun = getattr(os, 'system')",
     "__import__": "run = __import__('os').system",
+    "the result of calling an instance": """
+        import os
+        class Shell:
+            def __call__(self): return os.system
+        shell = Shell()
+        run = shell()
+        """,
     "an attribute of a class": "from .shelling import Box\nrun = Box.tool",
     "an attribute of an instance": "from .shelling import BOX\nrun = BOX.tool",
     "an attribute that a class inherits": "from .shelling import Mine\nrun = Mine.tool",
@@ -128,6 +135,11 @@ IMPORTED = {
         class Base(Popen): ...
         class run(Base):
             def act(self): ...
+        """,
+    "a class whose first base is only known at run time": """
+        from subprocess import Popen
+        def make(): ...
+        class run(make(), Popen): ...
         """,
     "classes in a circle": "class run(Other): ...\nclass Other(run): ...",
     "an instance of a foreign class": "from subprocess import Popen\nrun = Popen('true')",
@@ -222,6 +234,13 @@ DEFINED = {
         class run(Popen):
             def __init__(self): ...
         """,
+    "a class whose own base has the constructor": """
+        from subprocess import Popen
+        class Base:
+            def __init__(self): ...
+        class run(Base, Popen): ...
+        """,
+    "the result of calling an instance": "from .shelling import BOX\nrun = BOX()",
     "either of two": "if X:\n    def run(): ...\nelse:\n    def run(): ...",
     "another name": "def own(): ...\nrun = own",
     "re-exported": "from .shelling import own as run",
@@ -313,24 +332,63 @@ def test_ambiguous_imports_end_in_bounded_time(code: str, tmp_path: Path) -> Non
     assert time.process_time() - started < 10
 
 
-@pytest.mark.parametrize(("aliases", "is_rejected"), [(12, False), (13, True)])
-def test_returned_alias_chain_is_followed_for_30_steps(
-    aliases: int, is_rejected: bool, tmp_path: Path
+LIMITED_CHAINS = {
+    "aliases": ("name{n} = name{m}", "run = name{n}", 13),
+    "returned aliases": (
+        "name{n} = name{m}",
+        "def make(): return name{n}\nrun = make()",
+        12,
+    ),
+    "base classes": ("class name{n}(name{m}): ...", "class run(name{n}): ...", 27),
+    "bases of a method": ("class name{n}(name{m}): ...", "run = name{n}.act", 25),
+    "definitions of the name": ("def run(): ...", "", 1998),
+}
+
+
+@pytest.mark.parametrize(
+    ("link", "end", "length"), LIMITED_CHAINS.values(), ids=LIMITED_CHAINS
+)
+def test_handler_origin_is_proved_up_to_the_limit_and_rejected_above_it(
+    link: str, end: str, length: int, tmp_path: Path
 ) -> None:
-    chain = "".join(f"alias{n} = alias{n - 1}\n" for n in range(1, aliases))
-    code = f"""class Work:
-    def act(): ...
-alias0 = Work.act
-{chain}def make(): return alias{aliases - 1}
-run = make()
-"""
-    assert ("handler/imported" in list_rule_ids(tmp_path, code)) is is_rejected
+    """Limits are 30 steps in a chain, and 2000 lookups."""
+    for count, is_rejected in ((length, False), (length + 1, True)):
+        links = "\n".join(link.format(n=n + 1, m=n) for n in range(count))
+        code = f"class name0:\n    def act(): ...\n{links}\n{end.format(n=count)}"
+        assert (RULE in list_rule_ids(tmp_path, code)) is is_rejected
 
 
-def test_message_names_the_imported_functions_origin(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("imports", "is_rejected"), [(19, False), (20, True)])
+def test_handler_definition_is_followed_through_at_most_19_imports(
+    imports: int, is_rejected: bool, tmp_path: Path
+) -> None:
+    modules = [
+        f"# handlers/part{n}.py\nfrom .part{n - 1} import run\n"
+        for n in range(1, imports)
+    ]
+    first = "# handlers/part0.py\ndef run(): ...\n"
+    code = f"from .part{imports - 1} import run\n{first}{''.join(modules)}"
+    assert (RULE in list_rule_ids(tmp_path, code)) is is_rejected
+
+
+def test_finding_for_an_imported_function_names_the_module_it_is_from(
+    tmp_path: Path,
+) -> None:
     list_rule_ids(tmp_path, "import subprocess as sp; run = sp.getoutput")
     messages = [f.message for f in list_findings(tmp_path) if f.rule == RULE]
     assert messages == [
         "`handlers.work:run` must be defined in `handlers`, but it is `sp`, which is the"
         " imported module `subprocess` (handlers/work.py:1)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("expression", "shown"),
+    [(f"-{'a' * 59}", f"-{'a' * 59}"), (f"-{'a' * 60}", f"-{'a' * 56}...")],
+)
+def test_finding_shows_an_expression_in_at_most_60_characters(
+    expression: str, shown: str, tmp_path: Path
+) -> None:
+    list_rule_ids(tmp_path, f"run = {expression}")
+    [message] = [f.message for f in list_findings(tmp_path) if f.rule == RULE]
+    assert f"it is `{shown}`, which" in message

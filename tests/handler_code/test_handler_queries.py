@@ -163,7 +163,9 @@ def test_query_for_an_undeclared_table_is_reported(code: str, tmp_path: Path) ->
         ("delete(cards).where(cards.c.id == 1)", "deletes"),
     ],
 )
-def test_undeclared_write_is_found(statement: str, kind: str, tmp_path: Path) -> None:
+def test_write_or_delete_without_declaration_is_an_undeclared_effect(
+    statement: str, kind: str, tmp_path: Path
+) -> None:
     found = find_problems(tmp_path, in_main(f"connection.execute({statement})"))
     assert set(found) == {"data/undeclared-effect"}, found
     assert f"{kind} `cards`" in found["data/undeclared-effect"]

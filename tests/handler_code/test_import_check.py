@@ -118,7 +118,9 @@ def test_server_module_is_imported_before_the_registry(write_package: Write) -> 
     assert found["file"] == f"{package}/mcp_server.py"
 
 
-def test_missing_server_variable_is_reported(write_package: Write) -> None:
+def test_import_check_reports_an_unset_external_server_variable(
+    write_package: Write,
+) -> None:
     package = write_package(registry=format_registry(unset={"far": "TOKEN is not set"}))
     assert list(find_problems(package)) == [
         {"unset": "the external server `far`: TOKEN is not set"}

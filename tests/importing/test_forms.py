@@ -284,6 +284,20 @@ def assert_conflict(first: Any, second: Any, location: str, kind: str) -> None:
         assert (conflict.location, conflict.kind) == (location, kind)
 
 
+def test_spec_field_with_another_value_in_an_import_source_is_a_conflict() -> None:
+    """Sources without any spec field for the tool do not conflict."""
+    sources = [
+        parse_list([{**TOOL, "clients": ["web"]}], "a"),
+        parse_list([TOOL], "b"),
+        parse_list([{**TOOL, "clients": ["web", "app"]}], "c"),
+    ]
+    [conflict] = list_conflicts(sources)
+    assert (conflict.location, conflict.excerpts) == (
+        "clients",
+        (("a", "web"), ("c", "web, app")),
+    )
+
+
 def test_values_in_title_and_annotation_import_conflicts_are_escaped() -> None:
     hints = [{"readOnlyHint": True}, {"readOnlyHint": False}]
     first = parse_list([{**TOOL, "title": "A\x1b[31m", "annotations": hints[0]}])
@@ -344,7 +358,9 @@ def test_imported_tool_clients_member_becomes_a_spec_field(value: Any) -> None:
 
 
 @pytest.mark.parametrize("clients", ["a", {"a": 1}, [1], None])
-def test_clients_that_are_no_name_list_are_imported_verbatim(clients: Any) -> None:
+def test_imported_clients_member_without_a_name_array_is_unchanged(
+    clients: Any,
+) -> None:
     source = parse_list([{**TOOL, "clients": clients}])
     assert source.listing.tools == ({**TOOL, "clients": clients},)
     assert source.fields == {}
@@ -410,6 +426,14 @@ NULLABLE: list[tuple[Any, Any]] = [
             "additionalProperties": {"type": "string", "nullable": True},
         },
         {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
+    ),
+    (
+        {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer"}]},
+        {"anyOf": [{"type": ["string", "null"]}, {"type": "integer"}]},
+    ),
+    (
+        {"enum": [{"nullable": True}], "default": {"a": {"nullable": True}}},
+        {"enum": [{"nullable": True}], "default": {"a": {"nullable": True}}},
     ),
 ]
 

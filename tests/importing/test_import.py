@@ -166,7 +166,9 @@ def test_second_import_changes_only_imported_fields(tmp_path: Path) -> None:
     assert list_tools(tmp_path) == [changed, other]
 
 
-def test_second_import_updates_instructions_not_edited_title(tmp_path: Path) -> None:
+def test_second_import_updates_server_instructions_but_no_edited_title(
+    tmp_path: Path,
+) -> None:
     info = {"name": "clinic", "version": "1"}
     arguments = ("a.json", "--toolset", "things")
     write_list(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind.")
@@ -206,10 +208,11 @@ def test_second_import_updates_instructions_not_edited_title(tmp_path: Path) -> 
 
 
 def test_import_notes_that_prompts_in_a_file_are_not_imported(tmp_path: Path) -> None:
-    prompts = [{"name": "greet\x1b[31m"}]
+    prompts = [{"name": name} for name in ("greet\x1b[31m", *"bcdefghi")]
     name = write_list(tmp_path / "a.json", [TOOL], prompts=prompts)
     output = run_import(tmp_path, name, "--toolset", "things")
-    assert "note: `prompts` are not imported (1): `greet\\x1b[31m`" in output
+    names = ", ".join(f"`{name}`" for name in ("greet\\x1b[31m", *"bcdefgh"))
+    assert f"note: `prompts` are not imported (9): {names} and 1 more\n" in output
 
 
 def test_import_does_not_replace_an_existing_file(tmp_path: Path) -> None:
@@ -265,7 +268,9 @@ def test_multiline_strings_become_yaml_block_scalars(text: str, written: str) ->
 
 @pytest.mark.parametrize("value", [[], {}, None, "", ["a"], [{}], "a b", "a\nb"])
 @pytest.mark.parametrize("key", ["k" * 90, "k" * 1_100, "a key " * 200])
-def test_long_keys_in_specs_are_read_back_with_values(key: str, value: Any) -> None:
+def test_yaml_with_keys_up_to_1200_characters_is_read_back_unchanged(
+    key: str, value: Any
+) -> None:
     content = {key: value, "more": [{key: value}]}
     document, findings = read_yaml("x.yaml", str(encode_entry("key", content)).encode())
     assert document is not None and not findings

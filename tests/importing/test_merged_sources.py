@@ -123,7 +123,9 @@ def test_import_json_report_has_each_conflict_with_its_values(
     assert email["absent"] == ["legacy_tools.json", "tools.json"]
 
 
-def test_conflicts_without_a_preferred_source_stay(sources: list[ToolSource]) -> None:
+def test_conflicts_are_resolved_only_for_tools_with_a_preferred_source(
+    sources: list[ToolSource],
+) -> None:
     conflicts = list_conflicts(sources)
     others = [conflict for conflict in conflicts if conflict.tool != "memory"]
     for arguments, expected in (
@@ -151,7 +153,9 @@ def test_merge_uses_the_preferred_source_per_tool(sources: list[ToolSource]) -> 
     assert merged.find_tool("github_issue") == expected_issue
 
 
-def test_merge_copies_fields_absent_from_the_format(sources: list[ToolSource]) -> None:
+def test_merge_adds_fields_that_the_preferred_sources_format_does_not_have(
+    sources: list[ToolSource],
+) -> None:
     """Tools that the preferred source does not list are skipped with a note."""
     merged = merge_sources(sources, parse_preferences(["legacy_tools.json"], sources))
     assert merged.find_tool("memory") == {

@@ -265,7 +265,9 @@ def test_module_without_exactly_one_server_is_an_error_with_help(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "streamable-http"])
-def test_import_of_a_module_that_runs_times_out(tmp_path: Path, transport: str) -> None:
+def test_import_python_times_out_if_the_module_runs_its_server_on_import(
+    tmp_path: Path, transport: str
+) -> None:
     lines = ["from mcp.server.mcpserver import MCPServer", "mcp = MCPServer('a')"]
     lines.append(f"mcp.run(transport={transport!r})")
     (tmp_path / "shop_module.py").write_text("\n".join(lines), "utf-8")

@@ -119,7 +119,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ERAS)
-def test_generated_server_offers_similar_names(project: Path, version: str) -> None:
+def test_generated_server_lists_and_calls_tools_with_similar_names(
+    project: Path, version: str
+) -> None:
     expected: list[Mapping[str, Any]] = json.loads((project / "list.json").read_text())
     with stdio_server(project, "generated.users", era=version) as server:
         assert json.dumps(server.request("tools/list")["result"]["tools"]) == (

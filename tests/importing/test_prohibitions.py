@@ -76,7 +76,10 @@ def test_import_keeps_deny_entry_of_absent_tool(clients: str, tmp_path: Path) ->
         "- {tool: c, target: snapshots, reason: X.}\n  - {tool: a_b, target: snapshots, reason: Y.}",
     ],
 )
-def test_import_keeps_exclusion_of_absent_tool(entry: str, tmp_path: Path) -> None:
+def test_import_keeps_the_toolset_exclusion_for_a_tool_that_the_list_omits(
+    entry: str, tmp_path: Path
+) -> None:
+    """Later lists with the tool do not remove it, either."""
     all_tools = [make_tool("a_b"), *OTHERS]
     import_list(tmp_path, all_tools)
     append_text(tmp_path, TOOLSET, f"exclusions:\n  {entry}\n")
@@ -193,7 +196,9 @@ def test_import_refuses_annotations_that_let_clients_skip_confirm(
 
 
 @pytest.mark.parametrize("value", [False, None, 0, "no", []])
-def test_confirm_overrides_requires_interaction(value: Any, tmp_path: Path) -> None:
+def test_import_keeps_requires_user_interaction_true_for_a_tool_with_confirm(
+    value: Any, tmp_path: Path
+) -> None:
     """The key in `_meta` is `anthropic/requiresUserInteraction`."""
     key = "anthropic/requiresUserInteraction"
     import_list(tmp_path, [make_pay_tool(_meta={"a": 1}), *OTHERS])

@@ -104,7 +104,10 @@ NULL_RESULTS: list[Any] = [
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("send", ["both", "structured"])
-def test_client_receives_schemas_and_null_results(send: str, tmp_path: Path) -> None:
+def test_mcp_client_lists_the_imported_input_schema_and_accepts_null_results(
+    send: str, tmp_path: Path
+) -> None:
+    """Null is structured content in the current protocol version, and text before."""
     find_tools = [
         {"name": f"find_{number}", "inputSchema": OBJECT, "outputSchema": schema}
         for number, schema in enumerate(NULL_RESULTS)

@@ -66,9 +66,10 @@ def read_names(root: Path) -> dict[str, str]:
         (["name: x # y", "'\"\\", "{{ x }}"], ["name_x_y", "resource", "x"]),
     ],
 )
-def test_identifier_is_derived_and_the_listed_name_is_kept(
+def test_imported_resource_has_its_listed_name_and_a_derived_identifier(
     listed: list[str], names: list[str], tmp_path: Path
 ) -> None:
+    """For example `wikipedia_article` for `  Wikipedia article!`."""
     plan = import_resources(tmp_path, *listed)
     assert plan.rejected_tools == ()
     specs = load_toolset(tmp_path).mcp_resources
@@ -85,7 +86,10 @@ def test_identifier_is_derived_and_the_listed_name_is_kept(
 
 
 @pytest.mark.parametrize("text", ["a\x1bb", "a\u202eb", "a\0b", "a\ud800b"])
-def test_forbidden_character_is_rejected_as_in_title(text: str, tmp_path: Path) -> None:
+def test_forbidden_character_has_the_same_message_in_a_resource_name_and_title(
+    text: str, tmp_path: Path
+) -> None:
+    """Both resources are rejected."""
     [name_reason], [title_reason] = (
         import_resources(tmp_path, entries=[{"uri": "a://0", **entry}]).rejected_tools
         for entry in ({"name": text}, {"name": "x", "title": text})
@@ -94,7 +98,9 @@ def test_forbidden_character_is_rejected_as_in_title(text: str, tmp_path: Path) 
     assert name_reason.replace("listed_name", "title") == title_reason
 
 
-def test_check_reports_invisible_characters_as_in_titles(tmp_path: Path) -> None:
+def test_check_warns_about_invisible_characters_in_resource_names_and_titles(
+    tmp_path: Path,
+) -> None:
     text = "a\u200bb"
     entries = [{"uri": "a://0", "name": text}, {"uri": "a://1", "name": "x"}]
     import_resources(tmp_path, entries=[entries[0], {**entries[1], "title": text}])
@@ -104,7 +110,9 @@ def test_check_reports_invisible_characters_as_in_titles(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("name", [None, 7, ["a"]])
-def test_resource_without_a_text_as_name_is_rejected(name: Any, tmp_path: Path) -> None:
+def test_import_rejects_a_resource_whose_name_is_not_a_string(
+    name: Any, tmp_path: Path
+) -> None:
     [reason] = import_resources(tmp_path, name, "fine").rejected_tools
     assert "resources: a://0: its name is not a string" in reason
     assert read_names(tmp_path) == {"a://1": "fine"}
@@ -119,7 +127,7 @@ def test_resource_without_a_text_as_name_is_rejected(name: Any, tmp_path: Path) 
         ("The policy", "the_policy"),
     ],
 )
-def test_second_import_updates_the_listed_name_and_keeps_the_identifier(
+def test_second_import_updates_a_resource_listed_name_but_not_its_identifier(
     before: str, after: str, address: dict[str, str], tmp_path: Path
 ) -> None:
     import_resources(tmp_path, entries=[{**address, "name": before}])
@@ -132,7 +140,9 @@ def test_second_import_updates_the_listed_name_and_keeps_the_identifier(
     assert (spec.listed_name is None) is (after == spec.name)
 
 
-def test_import_adds_the_handlers_package_to_a_toolset(tmp_path: Path) -> None:
+def test_importing_a_first_resource_sets_the_toolset_handlers_package(
+    tmp_path: Path,
+) -> None:
     import_resources(tmp_path)
     assert load_toolset(tmp_path).handlers is None
     import_resources(tmp_path, "policy")

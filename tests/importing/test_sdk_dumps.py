@@ -84,7 +84,9 @@ def test_anthropic_tool_lists_are_not_read_as_mcp_sdk_dumps() -> None:
 @pytest.mark.parametrize(
     "tool", PROTOCOL_TOOLS[:-1], ids=lambda tool: str(tool["name"])
 )
-def test_sdk_dump_members_become_fields(tool: dict[str, Any], tmp_path: Path) -> None:
+def test_sdk_tool_dump_has_no_ignored_members_and_no_diff_to_the_wire_form(
+    tool: dict[str, Any], tmp_path: Path
+) -> None:
     dumped = mcp_types.Tool.model_validate(tool).model_dump()
     for name, value in (("dump.json", dumped), ("wire.json", tool)):
         (tmp_path / name).write_text(json.dumps([value]), "utf-8")
@@ -123,7 +125,7 @@ def test_toolcast_diff_compares_tool_members_that_import_ignores(
     assert any(name in change["message"] for change in changes), result.stdout
 
 
-def test_chat_completions_settings_are_read_for_toolcast_diff() -> None:
+def test_lenient_parsing_returns_every_chat_completions_tool_member() -> None:
     body = [{"type": "function", "function": {**CHAT, "strict": True}, "x": 1}]
     [tool] = parse_lenient_source(json.dumps(body).encode(), "list.json").listing.tools
     assert tool["strict"] is True

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.rules.layout import list_findings, write_example
+from toolcast.analysis.condition_calls import evaluate_condition
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -272,3 +274,138 @@ def test_satisfiable_condition_is_accepted(condition: Any, tmp_path: Path) -> No
         },
     }
     assert check_condition(tmp_path, condition, parameters) == []
+
+
+def build_names(count: int) -> list[str]:
+    return [f"n{number:04}" for number in range(count)]
+
+
+def build_properties(count: int, schema: Any) -> dict[str, Any]:
+    return {"properties": dict.fromkeys(build_names(count), schema), "type": "object"}
+
+
+def build_nested(levels: int, schema: Any) -> Any:
+    for _ in range(levels):
+        schema = {"type": "object", **build_member_condition("a", schema)}
+    return schema
+
+
+# Functions of a size, which return the schema of the parameter `a`, and its condition.
+SAMPLE_LIMITS: dict[str, tuple[int, Callable[[int], tuple[Any, Any]]]] = {
+    "characters": (200, lambda n: ({"type": "string"}, {"maxLength": n, "const": 1})),
+    "array items": (200, lambda n: ({"type": "array", "maxItems": 9}, {"minItems": n})),
+    "values": (1_999, lambda n: ({"enum": build_names(n)}, {"const": 1})),
+    "item values": (
+        6,
+        lambda n: (
+            {"type": "array", "items": {"type": "string", "enum": build_names(n)}},
+            {"items": {"const": 1}, "minItems": 1},
+        ),
+    ),
+    "members": (
+        12,
+        lambda n: (
+            build_properties(n, {"type": "boolean"}),
+            build_member_condition("n0000", {"const": 2}),
+        ),
+    ),
+    "levels": (
+        3,
+        lambda n: (
+            build_nested(n, {"type": "string"}),
+            build_nested(n, {"const": 1}),
+        ),
+    ),
+    "subschemas": (
+        399,
+        lambda n: ({"type": "string"}, {"anyOf": [{"const": k} for k in range(n)]}),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("limit", "build_schemas"), SAMPLE_LIMITS.values(), ids=SAMPLE_LIMITS
+)
+def test_condition_on_a_parameter_is_decided_up_to_the_sample_limit(
+    limit: int, build_schemas: Callable[[int], tuple[Any, Any]]
+) -> None:
+    """Above the limit, a call that satisfies the condition may exist."""
+    for size, is_decided in ((limit, True), (limit + 1, False)):
+        schema, condition = build_schemas(size)
+        result = evaluate_condition(
+            {"type": "object", "properties": {"a": schema}},
+            build_member_condition("a", condition),
+        )
+        assert result.is_unsatisfiable is is_decided
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_decided"),
+    [
+        # The product is the number of calls, of which 2000 are validated.
+        ((5, 5, 5, 4, 4), True),
+        ((7, 7, 7, 6), False),
+        ((8, 2), True),
+        ((9, 2), False),
+        ((1,) * 12, True),
+        ((1,) * 13, False),
+    ],
+)
+def test_condition_on_several_parameters_is_decided_up_to_the_sample_limits(
+    sizes: tuple[int, ...], is_decided: bool
+) -> None:
+    """At most 8 values of 12 parameters are combined, in 2000 calls."""
+    names = build_names(len(sizes))
+    schemas = [{"enum": build_names(size)} for size in sizes]
+    properties = dict(zip(names, schemas, strict=True))
+    parameters = {"type": "object", "properties": properties, "required": names}
+    result = evaluate_condition(parameters, {"required": names, "not": {}})
+    assert result.is_unsatisfiable is is_decided
+
+
+MODES = build_names(9)
+
+
+@pytest.mark.parametrize(
+    ("schema", "condition"),
+    [
+        ({"enum": MODES}, {"not": {"enum": MODES[:8]}}),
+        (
+            {"type": "array", "items": {"enum": MODES}},
+            {"items": {"not": {"enum": MODES[:8]}}, "minItems": 1},
+        ),
+        (
+            build_properties(13, {"type": "boolean"}),
+            build_member_condition("n0012", {"const": True}),
+        ),
+        (
+            {"type": "string"},
+            {"anyOf": [{"const": "x"}, *({"const": number} for number in range(400))]},
+        ),
+        ({"type": "integer"}, {"exclusiveMinimum": 10}),
+        ({"type": "integer"}, {"not": {"const": 1}}),
+        ({"type": "number"}, {"not": {"type": "integer"}}),
+        ({"type": "boolean"}, {"not": {"const": False}}),
+        ({"type": "integer"}, {"exclusiveMaximum": -10}),
+        ({"type": "string"}, {"not": {"maxLength": 9}}),
+    ],
+)
+def test_condition_that_only_a_rare_value_satisfies_is_not_unsatisfiable(
+    schema: Any, condition: Any
+) -> None:
+    parameters = {"type": "object", "properties": {"a": schema}}
+    condition = build_member_condition("a", condition)
+    for call_condition in (
+        condition,
+        {"$ref": "#/$defs/call", "$defs": {"call": condition}},
+    ):
+        assert not evaluate_condition(parameters, call_condition).is_unsatisfiable
+
+
+def test_condition_samples_its_parameters_with_required_and_optional_ones() -> None:
+    """Condition on the last parameter; at least 11 of 13 parameters are sent."""
+    parameters = build_properties(13, {"enum": [1, 2], "default": 2})
+    size = {"required": ["n0000"], "minProperties": 11}
+    condition = build_member_condition("n0012", {"const": 2})
+    result = evaluate_condition({**parameters, **size}, condition)
+    assert result.skipped_defaults == ("n0012",)

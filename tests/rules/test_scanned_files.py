@@ -136,6 +136,27 @@ def test_scan_reports_that_files_above_the_maximum_number_are_not_read(
 
 
 @pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("drop_all\n" * 1_000, 1_000),
+        ("drop_all\n" * 1_001, 1_000),
+        ("drop_all".rjust(1_048_576, "\n"), 1),
+        ("drop_all".rjust(1_048_577, "\n"), 0),
+        ("\0 drop_all".rjust(8_202, "\n"), 1),
+        ("\0 drop_all".rjust(8_201, "\n"), 0),
+    ],
+)
+def test_scan_returns_at_most_1000_mentions_in_the_first_mebibyte(
+    text: str, count: int, project: Project
+) -> None:
+    """Files with a null byte among the first 8192 bytes are binary."""
+    project.write("AGENTS.md", text)
+    workspace = load_workspace(str(project.root)).workspace
+    assert workspace is not None
+    assert len(scan_files(workspace).mentions) == count
+
+
+@pytest.mark.parametrize(
     "text",
     ["def (\n'x'", "'''x", "x = '\\\n", "\tx\n  y\n", "a\x0cb # c\n", "é = 'é' # é"],
 )

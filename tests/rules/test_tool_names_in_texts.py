@@ -12,8 +12,10 @@ from tests.corpus.imported import import_lists
 from tests.project_files import write_toolset
 from tests.repository import copy_project
 from tests.rules.layout import list_findings
+from toolcast.analysis.tool_names import ToolNames
 from toolcast.findings import Finding, Severity
 from toolcast.model.loading import load_workspace
+from toolcast.model.model import Toolset, ToolSpec, Workspace
 from toolcast.rules.runner import check_workspace
 
 RULE = "name/unknown-tool"
@@ -67,6 +69,56 @@ def test_removed_and_renamed_tool_names_in_texts_are_reported(root: Path) -> Non
     retired = {f.help for f in found["name/retired-name-used"]}
     assert "use the current name, `find_peers`" in retired
     assert not [f for f in found[RULE] if "`list_peers`" in f.message]
+
+
+def suggest_names(tools: list[str], text: str) -> dict[str, str]:
+    """Return the suggested tool name of each unknown name in a text."""
+    specs = tuple(ToolSpec(name, "", {}, ()) for name in tools)
+    toolset = Toolset("toy", "Toy", "specs/toy", tools=specs)
+    names = ToolNames(toolset, Workspace("/", (), toolsets=(toolset,)))
+    return {name: help_.split("`")[1] for name, help_ in names.find_unknown_names(text)}
+
+
+@pytest.mark.parametrize(
+    ("name", "is_similar"),
+    [
+        ("find_notes", True),
+        ("find-my-note", True),
+        ("findNotes", True),
+        ("my_note", True),
+        ("get_my_note", False),
+        ("note_find", False),
+        ("find_note", False),
+        ("FIND_NOTE", False),
+        ("find_" + "a" * 123, True),
+        ("find_" + "a" * 124, False),
+    ],
+)
+def test_name_that_shares_half_the_parts_with_a_tool_name_is_unknown(
+    name: str, is_similar: bool
+) -> None:
+    """Equal parts are counted from both ends; a name has at most 128 characters."""
+    found = suggest_names(["find_note"], f"Use `{name}`.")
+    assert found == ({name: "find_note"} if is_similar else {})
+
+
+@pytest.mark.parametrize(("count", "is_found"), [(39, True), (40, False)])
+@pytest.mark.parametrize(("other", "name"), [("a_{}", "a_it_x"), ("{}_b", "x_it_b")])
+def test_unknown_name_is_compared_with_40_tools_that_share_its_first_or_last_part(
+    other: str, name: str, count: int, is_found: bool
+) -> None:
+    tool = name.replace("x", "now")
+    others = [other.format(f"n{number}") for number in range(count)]
+    assert bool(suggest_names([*others, tool], f"Use `{name}`.")) is is_found
+
+
+@pytest.mark.parametrize(("count", "is_found"), [(1_999, True), (2_000, False)])
+def test_at_most_2000_unknown_names_are_compared_with_tool_names(
+    count: int, is_found: bool
+) -> None:
+    unknown = [f"x_{number}" for number in range(count)]
+    found = suggest_names(["find_note"], " ".join([*unknown, "find_notes", "x_1"]))
+    assert bool(found) is is_found
 
 
 def test_unknown_tool_name_search_time_is_linear(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def count_words(text: str) -> int:
         ("anthropic-tool-search", Cost(upfront=1, on_demand=2)),
     ],
 )
-def test_client_kind_determines_how_definitions_are_loaded(
+def test_client_kind_splits_token_costs_into_upfront_names_and_on_demand(
     kind: str | None, cost: Cost, make_project: MakeProject
 ) -> None:
     tools = {"always": f"{PING}always: true\n", "plain": PING}

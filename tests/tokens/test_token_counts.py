@@ -104,7 +104,9 @@ def test_invalid_or_missing_vocabulary_is_an_error_without_download(
 
 
 @pytest.mark.usefixtures("time_limit")
-def test_pipe_is_rejected_without_waiting(vocabulary_folder: Path) -> None:
+def test_vocabulary_file_that_is_a_pipe_is_rejected_without_waiting(
+    vocabulary_folder: Path,
+) -> None:
     pytest.importorskip("tiktoken")
     os.mkfifo(vocabulary_folder / ENCODINGS["o200k_base"].file)
     with pytest.raises(VocabularyError, match="pipe"):

@@ -86,7 +86,9 @@ Tokens are estimated, for nine of ten tools to within 9 % (see --encoding).
         ),
     ],
 )
-def test_tables_have_80_columns(options: str, table: str, project: Any) -> None:
+def test_tokens_tables_have_the_exact_rows_and_at_most_80_columns(
+    options: str, table: str, project: Any
+) -> None:
     done = toolcast(project.root, "tokens", *options.split())
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == table
@@ -161,7 +163,9 @@ def test_json_output_has_rows_totals_and_servers(make_project: MakeProject) -> N
         ),
     ],
 )
-def test_unknown_value_is_reported(options: str, error: str, project: Any) -> None:
+def test_tokens_option_with_an_unknown_name_exits_2_with_a_suggestion(
+    options: str, error: str, project: Any
+) -> None:
     done = toolcast(project.root, "tokens", *options.split())
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {error}")
 

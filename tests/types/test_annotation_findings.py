@@ -105,6 +105,26 @@ def test_annotation_mismatch_is_reported_only_for_types_that_pydantic_rejects(
     assert "string" in reported or annotation != "Iterable[int]"
 
 
+def test_recursive_iterable_accepts_a_string(tmp_path: Path) -> None:
+    """Items of a string are strings, at every level."""
+    code = FUNCTION.replace("Texts = Iterable[str]", "Texts = Iterable['Texts']")
+    write_example(code.format(kind="string", annotation="Texts"), tmp_path)
+    assert not [f for f in list_findings(tmp_path) if f.rule.startswith("handler/")]
+
+
+@pytest.mark.parametrize(("members", "is_reported"), [(1_998, True), (1_999, False)])
+def test_annotation_with_up_to_1998_union_members_is_compared(
+    members: int, is_reported: bool, tmp_path: Path
+) -> None:
+    annotation = f"Union[{'int, ' * members}]"
+    code = FUNCTION.replace("Optional", "Union").format(
+        kind="string", annotation=annotation
+    )
+    write_example(code, tmp_path)
+    rules = {finding.rule for finding in list_findings(tmp_path)}
+    assert ("handler/annotation-mismatch" in rules) is is_reported
+
+
 def accepts_all(adapter: TypeAdapter[Any], value: Any) -> bool:
     """Return whether pydantic accepts a value and every item that it iterates lazily."""
     try:

@@ -21,7 +21,7 @@ _MAX_CALLS = 2_000
 _MAX_NAMES = 12
 """Parameters whose values are varied; with more, nothing is concluded from the calls."""
 _MAX_VALUES = 8
-"""Sample values of one parameter."""
+"""Sample values of one of several parameters, and items of a sample array."""
 _MAX_DEPTH = 3
 """Levels of objects and arrays in a sample value."""
 _MAX_LENGTH = 200
@@ -203,6 +203,8 @@ def _list_values_by_name(
 ) -> dict[str, list[Any]]:
     """Return sample values of at most 12 parameters, those of the condition first.
 
+    The only parameter of a condition has all its sample values, others have at most 8.
+
     The list of a parameter has only values that its schema accepts, and can be empty.
     """
     # The schema of a parameter can refer to definitions and depends on the dialect.
@@ -212,6 +214,8 @@ def _list_values_by_name(
         if key in parameters
     }
     values: dict[str, list[Any]] = {}
+    # The values of a single parameter need no combinations with those of others.
+    limit = _MAX_CALLS if len(tried) == 1 else _MAX_VALUES
     # The number of parameters is limited, so those of the condition come first.
     names = sampler.list_names([parameters])
     for name in sorted(names, key=lambda name: name not in tried)[:_MAX_NAMES]:
@@ -221,7 +225,10 @@ def _list_values_by_name(
             members, sampler.list_members([condition], name, True), 0
         )
         accepts = Checker({**context, "anyOf": members})
-        values[name] = list(islice(filter(accepts.matches, samples), _MAX_VALUES))
+        accepted = list(islice(filter(accepts.matches, samples), limit + 1))
+        if len(accepted) > limit:
+            sampler.mark_omission(is_tried=name in tried)
+        values[name] = accepted[:limit]
     return values
 
 
@@ -266,6 +273,10 @@ class _Sampler:
         self._remaining = _MAX_SCHEMAS
         self.is_complete = True
 
+    def mark_omission(self, *, is_tried: bool) -> None:
+        """Note that a limit omitted samples, of a value that the condition tests or not."""
+        self.is_complete = self.is_complete and not is_tried
+
     def list_parts(self, schemas: list[Any], is_tried: bool) -> list[Mapping[str, Any]]:
         """Return the schemas that apply to the same value, at most 400.
 
@@ -274,7 +285,10 @@ class _Sampler:
             is_tried: whether the schemas are part of the condition, not of the parameters.
         """
         next_schemas = self._references[is_tried].list_tried_schemas
-        return list(islice(walk_schemas(schemas, next_schemas), _MAX_SCHEMAS))
+        parts = list(islice(walk_schemas(schemas, next_schemas), _MAX_SCHEMAS + 1))
+        if len(parts) > _MAX_SCHEMAS:
+            self.mark_omission(is_tried=is_tried)
+        return parts[:_MAX_SCHEMAS]
 
     def list_names(self, schemas: list[Any]) -> list[str]:
         """Return the names of an object's properties, without duplicates."""
@@ -321,8 +335,7 @@ class _Sampler:
             or depth > _MAX_DEPTH
             or max(sizes, default=0) > _MAX_LENGTH
         ):
-            # Omitted samples matter only for values that the condition tests.
-            self.is_complete = self.is_complete and not tried
+            self.mark_omission(is_tried=bool(tried))
         if self._remaining < 0 or depth > _MAX_DEPTH:
             return []
         values = [value for part in parts for value in _list_declared_values(part)]
@@ -335,6 +348,8 @@ class _Sampler:
             values += _SIMPLE_VALUES.get(type_, ())
         if not types or "object" in types:
             names = {name for part in parts for name in part.get("properties", {})}
+            if len(names) > _MAX_NAMES:
+                self.mark_omission(is_tried=bool(tried))
             members = {
                 name: self.list_values(
                     self.list_members(own, name, False),
@@ -353,6 +368,8 @@ class _Sampler:
                 for schemas, is_tried in ((own, False), (tried, True))
             )
             samples = self.list_values(own_items, tried_items, depth + 1)
+            if len(samples) > _MAX_VALUES:
+                self.mark_omission(is_tried=bool(tried_items))
             values += [[sample] for sample in samples[:_MAX_VALUES]]
             counts = [part[key] for part in parts for key in _COUNTS if key in part]
             for count in (0, *counts, *(count + 1 for count in counts)):

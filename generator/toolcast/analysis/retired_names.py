@@ -29,7 +29,7 @@ from .tool_names import (
 _MAX_FILES = 20_000
 """Files that one scan reads; a problem reports that further files are not scanned."""
 _MAX_FILE_BYTES = 1024 * 1024
-"""Size of a scanned file; larger files are skipped."""
+"""Bytes of a file that one scan reads; the rest of the file is not searched."""
 _MAX_MENTIONS = 1_000
 """Mentions that one scan returns; it stops there."""
 _SKIPPED_FOLDERS = frozenset(["node_modules", "__pycache__", "venv", "build", "dist"])

@@ -310,7 +310,7 @@ class _ModuleWriter:
         self._modules: set[str] = set()
         if server is not None and server.is_supported:
             self.has_lifespan = server.has_lifespan
-            if self._has_server or server.has_lifespan:
+            if server.has_lifespan:
                 self._modules.add(server.module)
         self._targets: dict[Key, str] = {}
         self._reasons: dict[Key, str] = {}
@@ -385,6 +385,7 @@ class _ModuleWriter:
             self._modules.add(function.module)
             self._targets[key] = f"{function.module}.{function.name}"
         elif self._has_server:
+            self._modules.add(server.module)
             self._targets[key] = "SERVER"
         elif function.form != "nested":
             is_method = function.form == "method"
@@ -410,13 +411,15 @@ class _ModuleWriter:
         for module in sorted(self._modules):
             comment = _UNTYPED_COMMENT if module in untyped else ""
             imports.append(f"import {module}{comment}")
+        uses_server = "SERVER" in self._targets.values()
         helpers = ["adapt"] if self._targets else []
         if self.has_lifespan:
             helpers.append("adapt_lifespan")
-        if server is not None and server.is_factory and server.module in self._modules:
+        uses_expression = uses_server or self.has_lifespan
+        if server is not None and server.is_factory and uses_expression:
             helpers.append("build_server")
         parts: list[str] = []
-        if "SERVER" in self._targets.values() and server is not None:
+        if uses_server and server is not None:
             expression = server.expression
             if not self._has_server:
                 helpers.insert(0, "Recorder")
@@ -428,7 +431,7 @@ class _ModuleWriter:
             names_text = ", ".join(helpers)
             imports.append(f"from toolcast_runtime.fastmcp import {names_text}")
         if self.has_lifespan and server is not None:
-            is_shared = self._has_server and "SERVER = " in "".join(parts)
+            is_shared = self._has_server and uses_server
             target = "SERVER" if is_shared else server.expression
             parts.append(f"@adapt_lifespan({target})\ndef lifespan() -> Any: ...\n")
         parts += [self._render_function(key, name) for key, name in names.items()]

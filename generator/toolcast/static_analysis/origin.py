@@ -127,8 +127,6 @@ class OriginChecker:
         class_ = definition.node
         if not isinstance(class_, ast.ClassDef):
             return False
-        if steps <= 0:
-            raise ExternalDefinitionError("inherits from itself")
         file = self._load_module(definition.module).file
         location = f"{file}:{class_.lineno}"
         for name in ("__init__", "__new__"):
@@ -279,7 +277,7 @@ class OriginChecker:
         Members of external base classes are ignored; empty if nothing is found.
         """
         class_ = owner.node
-        if not isinstance(class_, ast.ClassDef) or steps <= 0:
+        if not isinstance(class_, ast.ClassDef):
             return []
         members = self._find_own_members(owner, name, location, steps)
         for base in class_.bases if not members else ():

@@ -301,15 +301,14 @@ class _StringFinder:
             )
         if len(arguments) != 1:
             return ()
-        container = self._find_container(arguments[0], scope, steps)
-        if container is None or not isinstance(container[0], (ast.List, ast.Tuple)):
-            return ()
-        literal, literal_scope = container
+        containers = self._find_containers(arguments[0], scope, steps)
         return [
             string
             for separator in separators
+            for literal, literal_scope in containers
+            if isinstance(literal, (ast.List, ast.Tuple))
             for string in self._concatenate(
-                separator, _list_elements(literal), literal_scope, steps
+                separator, literal.elts, literal_scope, steps
             )
         ]
 
@@ -366,45 +365,32 @@ class _StringFinder:
     def _find_items(
         self, node: ast.Subscript, scope: ExpressionScope, steps: int
     ) -> list[_ScopedNode]:
-        """Return the items of a literal that a subscript can refer to.
+        """Return the items of literals that a subscript can refer to.
 
-        These are all items if the index is unknown; empty if the literal is unknown.
+        These are all items if the index is unknown; empty if the literals are unknown.
         """
-        container = self._find_container(node.value, scope, steps)
-        if container is None:
-            return []
-        literal, literal_scope = container
-        index = node.slice.value if isinstance(node.slice, ast.Constant) else None
-        items: list[ast.expr] = []
-        if isinstance(literal, ast.Dict):
-            if node.slice is ANY_INDEX:
-                # A loop over a dictionary yields its keys.
-                items = [key for key in literal.keys if key is not None]
-            else:
-                values = _get_string_keys(literal)
-                item = values.get(index) if isinstance(index, str) else None
-                items = [item] if item else literal.values
-        elif isinstance(literal, (ast.List, ast.Tuple, ast.Set)):
-            items = literal.elts
-            if isinstance(index, int) and -len(items) <= index < len(items):
-                items = [items[index]]
-        return [(item, literal_scope) for item in items]
+        containers = self._find_containers(node.value, scope, steps)
+        return [
+            (item, literal_scope)
+            for literal, literal_scope in containers
+            for item in _select_items(literal, node.slice)
+        ]
 
-    def _find_container(
+    def _find_containers(
         self, node: ast.expr, scope: ExpressionScope, steps: int
-    ) -> _ScopedNode | None:
-        """Return the literal that has the items of an expression, and its scope.
+    ) -> list[_ScopedNode]:
+        """Return the literals that can have the items of an expression, with scopes.
 
-        None if the items are unknown.
+        Empty if the items are unknown.
         """
         self._remaining_lookups -= 1
         if steps <= 0 or self._remaining_lookups <= 0:
-            return None
+            return []
         if isinstance(node, (ast.List, ast.Tuple, ast.Set, ast.Dict)):
-            return node, scope
+            return [(node, scope)]
         if isinstance(node, (ast.Name, ast.Attribute)):
             assigned = scope.find_assigned(node)
-            return assigned and self._find_container(*assigned, steps - 1)
+            return self._find_containers(*assigned, steps - 1) if assigned else []
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
             aliases = dict(scope.aliases)
             for loop in node.generators:
@@ -412,58 +398,58 @@ class _StringFinder:
                     if value is not None:
                         aliases[name] = value
             strings = self.find(node.elt, replace(scope, aliases=aliases), steps - 1)
-            return (_build_list(strings), scope) if strings else None
+            return [(_build_list(strings), scope)] if strings else []
         if isinstance(node, ast.Subscript):
-            items = self._find_items(node, scope, steps - 1)
-            containers = [self._find_container(*item, steps - 1) for item in items]
-            elements: list[ast.expr] = []
-            scopes: list[ExpressionScope] = []
-            for container in containers:
-                if container:
-                    elements += _list_elements(container[0])
-                    scopes.append(container[1])
-            return (ast.List(elements, ast.Load()), scopes[0]) if elements else None
+            return [
+                container
+                for item in self._find_items(node, scope, steps - 1)
+                for container in self._find_containers(*item, steps - 1)
+            ]
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.BitOr)):
-            elements = []
-            for operand in (node.left, node.right):
-                container = self._find_container(operand, scope, steps - 1)
-                if container:
-                    elements += _list_elements(container[0])
-            return (ast.List(elements, ast.Load()), scope) if elements else None
+            elements = [
+                element
+                for operand in (node.left, node.right)
+                for literal, _ in self._find_containers(operand, scope, steps - 1)
+                for element in _list_elements(literal)
+            ]
+            return [(ast.List(elements, ast.Load()), scope)] if elements else []
         if isinstance(node, ast.Call):
-            return self._find_returned_container(node, scope, steps - 1)
-        return None
+            return self._find_returned_containers(node, scope, steps - 1)
+        return []
 
-    def _find_returned_container(
+    def _find_returned_containers(
         self, node: ast.Call, scope: ExpressionScope, steps: int
-    ) -> _ScopedNode | None:
-        """Return a literal with the items of a call's result, as for `text.split()`.
+    ) -> list[_ScopedNode]:
+        """Return literals with the items of a call's result, as for `text.split()`.
 
-        None if the call is not supported, or if the items are unknown.
+        Empty if the call is not supported, or if the items are unknown.
         """
         function = node.func
         if isinstance(function, ast.Name):
             if function.id in _CONTAINER_FUNCTIONS and node.args:
-                return _get_keys(self._find_container(node.args[0], scope, steps))
+                containers = self._find_containers(node.args[0], scope, steps)
+                return [_convert_to_keys(container) for container in containers]
             if function.id == "dict" and node.keywords:
                 keywords = [k for k in node.keywords if k.arg is not None]
                 keys = [ast.Constant(k.arg) for k in keywords]
-                return ast.Dict([*keys], [k.value for k in keywords]), scope
+                return [(ast.Dict([*keys], [k.value for k in keywords]), scope)]
         if isinstance(function, ast.Attribute):
             if function.attr in ("split", "splitlines"):
                 words: list[str] = []
                 for string in self.find(function.value, scope, steps):
                     words += string.replace(",", " ").split()
-                return (_build_list(words), scope) if words else None
+                return [(_build_list(words), scope)] if words else []
             if function.attr in ("keys", "values", "copy"):
-                container = self._find_container(function.value, scope, steps)
+                containers = self._find_containers(function.value, scope, steps)
                 if function.attr == "keys":
-                    return _get_keys(container)
-                if function.attr == "values" and container:
-                    values = _list_elements(container[0])
-                    return ast.List(values, ast.Load()), container[1]
-                return container
-        return None
+                    return [_convert_to_keys(container) for container in containers]
+                if function.attr == "values":
+                    return [
+                        (ast.List(_list_elements(literal), ast.Load()), literal_scope)
+                        for literal, literal_scope in containers
+                    ]
+                return containers
+        return []
 
 
 def _build_list(strings: Iterable[str]) -> ast.List:
@@ -498,15 +484,31 @@ def _get_string_keys(literal: ast.Dict) -> dict[str, ast.expr]:
     }
 
 
-def _get_keys(container: _ScopedNode | None) -> _ScopedNode | None:
+def _convert_to_keys(container: _ScopedNode) -> _ScopedNode:
     """Convert a dictionary literal to a list literal of its keys.
 
-    Other literals, and None for an unknown container, are returned unchanged.
+    Other literals are returned unchanged.
     """
-    if container is None or not isinstance(container[0], ast.Dict):
+    literal, scope = container
+    if not isinstance(literal, ast.Dict):
         return container
-    keys = [key for key in container[0].keys if key is not None]
-    return ast.List(keys, ast.Load()), container[1]
+    keys = [key for key in literal.keys if key is not None]
+    return ast.List(keys, ast.Load()), scope
+
+
+def _select_items(literal: ast.expr, index_node: ast.expr) -> list[ast.expr]:
+    """Return the items of a literal at an index; all items for an unknown index."""
+    index = index_node.value if isinstance(index_node, ast.Constant) else None
+    if not isinstance(literal, ast.Dict):
+        items = _list_elements(literal)
+        if isinstance(index, int) and index < len(items):
+            return [items[index]]
+        return items
+    if index_node is ANY_INDEX:
+        # A loop over a dictionary yields its keys.
+        return [key for key in literal.keys if key is not None]
+    item = _get_string_keys(literal).get(index) if isinstance(index, str) else None
+    return [item] if item else literal.values
 
 
 def _list_elements(literal: ast.expr) -> list[ast.expr]:

@@ -109,7 +109,7 @@ def find_sql_tables(text: str) -> Iterator[SqlTable]:
         kind = _get_access_kind(token.word, previous, is_in_function)
         if kind is None:
             continue
-        for name in _list_names(tokens, index + 1, has_list=token.word == "from"):
+        for name in _list_names(tokens, index + 1, token.word):
             is_defined = name.text.casefold() in defined_names
             if not is_defined and PLACEHOLDER not in name.text:
                 yield SqlTable(name.text, kind, name.start)
@@ -152,17 +152,15 @@ class _Token(NamedTuple):
         return cls(text, text.casefold() if match["word"] else "", match.start())
 
 
-def _list_names(
-    tokens: list[_Token], index: int, *, has_list: bool
-) -> Iterator[_Token]:
+def _list_names(tokens: list[_Token], index: int, keyword: str) -> Iterator[_Token]:
     """Yield the table names after a keyword: `a`, `schema.a`, or a list of tables.
 
     Args:
         tokens: the tokens of the SQL.
         index: the index after the keyword.
-        has_list: whether a list such as `a AS x, b y` can follow.
+        keyword: the keyword; only after `from`, a list such as `a AS x, b y` can follow.
     """
-    while index < len(tokens):
+    while True:
         while index < len(tokens) and tokens[index].word in _WORDS_BEFORE_NAME:
             index += 1
         if index >= len(tokens) or tokens[index].text in "().,;":
@@ -176,18 +174,19 @@ def _list_names(
             schema = name.text.casefold()
             name, index = tokens[index + 1], index + 2
         # A function that returns rows is no table, as in `FROM generate_series(1, 3)`.
-        is_function = has_list and index < len(tokens) and tokens[index].text == "("
-        if is_function:
+        has_parenthesis = index < len(tokens) and tokens[index].text == "("
+        if has_parenthesis and keyword in ("from", "join"):
             index = _skip_parentheses(tokens, index)
         elif schema not in _SYSTEM_SCHEMAS and not _SYSTEM_TABLE.fullmatch(name.text):
             yield name
-        if not has_list:
+        if keyword != "from":
             return
-        # A table can have an alias before the comma.
-        while index < len(tokens) and tokens[index].text not in ("(", ")", ",", ";"):
+        # A table can have an alias before the comma, as in `f() AS x(a), b`.
+        while index < len(tokens) and tokens[index].text not in (")", ",", ";"):
             if tokens[index].word in _NAME_LIST_ENDS and tokens[index].word != "as":
                 return
-            index += 1
+            is_open = tokens[index].text == "("
+            index = _skip_parentheses(tokens, index) if is_open else index + 1
         if index >= len(tokens) or tokens[index].text != ",":
             return
         index += 1
