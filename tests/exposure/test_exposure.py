@@ -57,12 +57,14 @@ def load_exposures(project: Project) -> Mapping[str, Exposure]:
     return build_exposures(workspace, workspace.toolsets[0])
 
 
-def test_exposure_has_reason_for_each_client(make_project: Make) -> None:
+def test_exposure_has_the_exclusion_reason_for_each_client_and_target(
+    make_project: Make,
+) -> None:
     """Reasons are empty if the client or target has the tool."""
     assert load_exposures(make_project(TOOLS, toolset=TOOLSET)) == EXPECTED
 
 
-def test_tool_excluded_from_a_target_is_excluded_from_dependents(
+def test_tool_excluded_from_a_target_is_excluded_from_targets_that_require_that_target(
     make_project: Make,
 ) -> None:
     exclusions = "exclusions: [{tool: ping, target: registry, reason: Not yet.}]\n"

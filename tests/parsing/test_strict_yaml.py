@@ -177,7 +177,9 @@ def test_scalar_that_yaml_readers_interpret_differently_is_rejected(text: str) -
         ("9" * 100, int("9" * 100)),
     ],
 )
-def test_unambiguous_scalar_is_parsed(text: str, value: Any) -> None:
+def test_plain_yaml_scalar_that_all_readers_interpret_equally_is_parsed(
+    text: str, value: Any
+) -> None:
     assert is_same(parse_plain_scalar(text), value)
     assert not isinstance(value, float) or math.isfinite(value)
 
@@ -261,7 +263,8 @@ def test_node_positions_equal_pyyamls_positions(
         assert document.source.span(path)[:2] == position
 
 
-def test_spans_for_keys_values_and_missing_items() -> None:
+def test_yaml_source_span_returns_line_and_columns_for_a_key_or_value() -> None:
+    """Return the parent's span for a missing key or item."""
     document, findings = read_yaml("x.yaml", b"a:\n  b: [1, two]\n  c: 3\nd: {}\n")
     assert document is not None
     assert not findings
@@ -274,7 +277,7 @@ def test_spans_for_keys_values_and_missing_items() -> None:
     assert source.span(("a", "b", 2)) == source.span(("a", "b"))
 
 
-def test_positions_after_a_duplicate_key_are_correct() -> None:
+def test_duplicate_yaml_key_does_not_shift_the_positions_after_it() -> None:
     data = b"a: {b: [1, 2]}\na: {c: {d: 3}}\ne: last\n"
     document, (finding,) = read_yaml("x.yaml", data)
     assert document is not None
