@@ -116,6 +116,38 @@ def test_analyze_pattern_accepts_any_string_without_an_exception(text: str) -> N
     assert not (facts.error and facts.is_ecma_only)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "is_slow"),
+    [
+        ("(a+)+", True),
+        ("(a)+", False),
+        ("(a?)+", False),
+        ("(a{0,15})+", False),
+        ("(a{0,16})+", True),
+        ("(a+){0,15}", False),
+        ("(a+){0,16}", True),
+        ("(a+b)+", False),
+        ("(a{2}b+)+", False),
+        ("(a{0,3}b+)+", True),
+        ("((?=a)b+)+", True),
+        (r"(\ba+)+", True),
+        ("(a|b+)+", True),
+        ("((b|c)a+)+", False),
+        ("((b|)a+)+", True),
+        ("((b|cd+)a)+", False),
+        ("((b|cd+)a|e+)+", True),
+        ("(ab(cd|e+))+", False),
+        ("(a+(bc|de))+", False),
+        ("(a+(bc|))+", True),
+        ("(a*(bc|d+))+", True),
+    ],
+)
+def test_repeated_part_that_can_consist_of_one_repetition_is_slow(
+    pattern: str, is_slow: bool
+) -> None:
+    assert analyze_pattern(pattern).is_slow is is_slow
+
+
 @pytest.mark.parametrize("depth", [2, 35, 36, 90])
 @pytest.mark.parametrize("length", [1, 100, 199, 200, 10**9])
 def test_regular_expression_quickness_depends_on_quantifiers_and_string_length(

@@ -913,10 +913,10 @@ def _can_repeat_itself(body: Any) -> bool:
                 required_length += lower_bound * repeated.getwidth()[0]
         elif operation is constants.BRANCH:
             branches = argument[1]
-            has_repetition = has_repetition or any(map(_can_repeat_itself, branches))
-            required_length += min(branch.getwidth()[0] for branch in branches)
-            if has_repetition:
-                required_length = 0
+            if any(map(_can_repeat_itself, branches)):
+                has_repetition = True
+            else:
+                required_length += min(branch.getwidth()[0] for branch in branches)
         elif operation not in (constants.AT, constants.ASSERT, constants.ASSERT_NOT):
             required_length += 1
     return has_repetition and required_length == 0
