@@ -275,6 +275,16 @@ def test_yaml_source_span_returns_line_and_columns_for_a_key_or_value() -> None:
     assert source.span(("d",)) == Span(4, 1, 2)
     assert source.span(("a", "missing")) == Span(1, 1, 2)
     assert source.span(("a", "b", 2)) == source.span(("a", "b"))
+    assert source.span(("a", "b", 1), at_key=True) == Span(2, 10, 13)
+
+
+def test_yaml_source_offsets_are_those_of_an_existing_key_or_value() -> None:
+    source = read_yaml("x.yaml", b"a: [1, two]\n")[0].source
+    assert source.offsets(("a", 1)) == (7, 10)
+    assert source.offsets(("a",), at_key=True) == (0, 1)
+    for path, at_key in ((("b",), False), (("a", 2), False), (("a", 1), True)):
+        with pytest.raises(KeyError):
+            source.offsets(path, at_key=at_key)
 
 
 def test_duplicate_yaml_key_does_not_shift_the_positions_after_it() -> None:
