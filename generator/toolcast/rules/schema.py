@@ -287,7 +287,7 @@ def check_validity(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
     if error:
         message = f"the runtime cannot compile `{schema.field}`, so it would refuse every call: {error}"
         help_ = "correct or remove the keyword that the reason names"
-        yield problem_at(schema.tool, (schema.field,), message, help_, at_key=True)
+        yield problem_at(schema.tool, (schema.field,), message, help_)
 
 
 def _find_compile_error(schema: ToolSchema, scope: Scope) -> str:
