@@ -54,6 +54,11 @@ VISIBLE = {
     "a keycap": "1\ufe0f\u20e3",
     "a rainbow flag": "🏳\ufe0f\u200d🌈",
     "a hand with a skin tone": "🧑🏽\u200d🚀",
+    "four no-break spaces between words": "a\u00a0b c\u00a0d e\u00a0f\u00a0g",
+    "four marks on a letter": "a\u0300\u0301\u0302\u0303",
+    "four variants of ideographs": "".join(
+        f"{base}{chr(0xE0100 + n)}" for n, base in enumerate("一二三四")
+    ),
     "Persian": "می\u200cخواهم",
     "Hindi": "क्\u200dष, नमस्ते",
     "Sinhala": "ශ්\u200dරී ලංකා",
