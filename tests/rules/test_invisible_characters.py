@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from toolcast.parsing.characters import describe_character, find_invisible
+from toolcast.parsing.characters import (
+    describe_character,
+    find_forbidden,
+    find_invisible,
+)
 from toolcast.parsing.yaml_reader import read_yaml
 
 HIDDEN = {
@@ -88,6 +92,32 @@ def test_invisible_character_in_a_spec_text_is_reported(name: str) -> None:
 @pytest.mark.parametrize("name", VISIBLE)
 def test_invisible_characters_of_scripts_and_emoji_are_accepted(name: str) -> None:
     assert find_invisible(VISIBLE[name]) is None
+
+
+FLAG, TAGS, END = "\U0001f3f4", "\U000e0067\U000e0062", "\U000e007f"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"Fly {FLAG}{TAGS}{END}!", None),
+        (f"{FLAG}{TAGS}", TAGS[0]),
+        (f"a{TAGS}{END}", TAGS[0]),
+        (f"{TAGS}{END}{FLAG}", TAGS[0]),
+        ("a\u202eb", "\u202e"),
+        ("a\x1bb", "\x1b"),
+        ("葛\U000e0100", None),
+        ("葛\U000e0100\U000e0101", "\U000e0100"),
+        ("a\u200b\u200c\u200d", None),
+        ("a\u200b\u200c\u200d\u200b", "\u200b"),
+        ("a\tb\nc", None),
+    ],
+)
+def test_forbidden_character_or_run_that_hides_text_is_found(
+    text: str, found: str | None
+) -> None:
+    """Accept tag characters only in the emoji of a regional flag."""
+    assert find_forbidden(text) == found
 
 
 def test_yaml_reader_reports_invisible_characters_with_their_line() -> None:
