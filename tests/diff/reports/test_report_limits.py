@@ -75,6 +75,17 @@ def test_report_lists_four_changed_fields_of_a_tool(names: str, fields: str) -> 
     assert f"tool/removed: find (a, b, c, d{fields}), get (a)\n" in text
 
 
+def test_report_lists_equal_fields_of_safe_changes_without_repeating_them() -> None:
+    def render_changes(*names: str) -> str:
+        changes = [
+            change_parameter(tool, n) for tool, n in zip("fg", names, strict=True)
+        ]
+        return render(changes, "text").partition("\n\n")[0]
+
+    assert render_changes("a", "a") == "safe\n  tool/removed: f, g: `a` is other"
+    assert render_changes("a", "b") == "safe\n  tool/removed: f (a), g (b)"
+
+
 @pytest.mark.parametrize(("count", "more"), [(200, ""), (201, " and 1 more")])
 def test_markdown_report_names_200_tools_with_the_same_change(
     count: int, more: str
@@ -113,6 +124,25 @@ def test_report_with_texts_has_40_lines_and_1500_characters_of_each_text(
     (item,) = build_change_items(judge_comparison([change]).changes, shows_texts=True)
     assert item.texts == (
         (f"{value[:747]} ... {value[-747:]}",) if is_cut else (value,)
+    )
+
+
+def test_report_with_texts_lists_prose_that_the_message_does_not_contain() -> None:
+    after = {
+        "description": "Word",
+        "name": "word",
+        "items": ["Two words", {"title": "T"}, "数字"],
+        "note": "It is new",
+    }
+    change = build_change("find", "`It is new`", ABSENT, after)
+    change = replace(change, definitions={"#/$defs/x": {"description": "D"}})
+    (item,) = build_change_items(judge_comparison([change]).changes, shows_texts=True)
+    assert item.texts == (
+        "description: Word",
+        "$defs.x.description: D",
+        "items[0]: Two words",
+        "items[2]: 数字",
+        "items[1].title: T",
     )
 
 
