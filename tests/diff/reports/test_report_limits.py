@@ -75,15 +75,22 @@ def test_report_lists_four_changed_fields_of_a_tool(names: str, fields: str) -> 
     assert f"tool/removed: find (a, b, c, d{fields}), get (a)\n" in text
 
 
-def test_report_lists_equal_fields_of_safe_changes_without_repeating_them() -> None:
-    def render_changes(*names: str) -> str:
-        changes = [
-            change_parameter(tool, n) for tool, n in zip("fg", names, strict=True)
-        ]
-        return render(changes, "text").partition("\n\n")[0]
-
-    assert render_changes("a", "a") == "safe\n  tool/removed: f, g: `a` is other"
-    assert render_changes("a", "b") == "safe\n  tool/removed: f (a), g (b)"
+@pytest.mark.parametrize(
+    ("paths", "text"),
+    [
+        ([("f", "summary"), ("g", "summary")], "f, g: `summary` is other"),
+        ([("f", "annotations", "title"), ("g", "summary")], "f (title), g (summary)"),
+        ([("f",), ("f", "name"), ("g", "name")], "f, g"),
+    ],
+)
+def test_report_has_the_fields_of_safe_changes_only_if_they_differ(
+    paths: list[tuple[str, ...]], text: str
+) -> None:
+    changes = [
+        replace(change_parameter(tool, path[-1] if path else "tool"), path=tuple(path))
+        for tool, *path in paths
+    ]
+    assert render(changes, "text").startswith(f"safe\n  tool/removed: {text}\n\n")
 
 
 @pytest.mark.parametrize(("count", "more"), [(200, ""), (201, " and 1 more")])
@@ -178,3 +185,15 @@ def test_text_report_marks_the_location_in_at_most_100_characters_of_its_line(
     finding = Finding("a/b", Severity.NOTE, location, "it is", "", line)
     rows = report_findings([finding], "text", CONTEXT).splitlines()
     assert rows[1:3] == [f"  12 | {shown}", f"     | {carets}"]
+
+
+@pytest.mark.parametrize(
+    ("location", "line"),
+    [(Location("a.yaml"), "name: find"), (Location("a.yaml", 3, 1, 2), " ")],
+)
+def test_text_report_has_no_source_line_without_a_line_number_or_text(
+    location: Location, line: str
+) -> None:
+    finding = Finding("a/b", Severity.NOTE, location, "it is", "", line)
+    text = report_findings([finding], "text", CONTEXT)
+    assert text == f"{location}: note: a/b: it is\n{' ' * 60}  toolcast explain a/b\n"
