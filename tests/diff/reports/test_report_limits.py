@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tests.diff.reports.layout import build_change, judge_comparison
 from toolcast.diff.change import ABSENT, Change, Grade, Grades
 from toolcast.findings import Finding, Location, Severity
-from toolcast.reports.change_items import build_change_items, count_owners
+from toolcast.reports.change_items import (
+    build_change_items,
+    count_owners,
+    format_differing_values,
+)
 from toolcast.reports.formats import report_changes, report_findings
 from toolcast.reports.item import ReportContext
 
@@ -197,3 +202,34 @@ def test_text_report_has_no_source_line_without_a_line_number_or_text(
     finding = Finding("a/b", Severity.NOTE, location, "it is", "", line)
     text = report_findings([finding], "text", CONTEXT)
     assert text == f"{location}: note: a/b: it is\n{' ' * 60}  toolcast explain a/b\n"
+
+
+def test_values_of_more_than_48_characters_are_shortened_to_their_difference() -> None:
+    for length in (48, 49):
+        old, new = (f"{'a' * 30}{middle}{'b' * (length - 33)}" for middle in "xy")
+        texts = format_differing_values((old, new), 100)
+        end = "b" * (length - 33)
+        assert texts == (
+            (f'"{old}"', f'"{new}"')
+            if length == 48
+            else (f'... {"a" * 24}x{end}"', f'... {"a" * 24}y{end}"')
+        )
+    assert format_differing_values((ABSENT, "a" * 60), 100) == ("", f'"{"a" * 60}"')
+    assert format_differing_values((), 100) == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("tools", "old", "new", "first_line", "continued_line"),
+    [
+        ("fg", 1, 2, "  2 tools: word word", "    word word word "),
+        ("f", "word " * 20, ABSENT, '    was "word word', "      word word word "),
+        ("f", ABSENT, "word " * 20, '    "word word', "      word word word "),
+        ("f", "word " * 20, "more " * 20, '    "word word', "      word word word "),
+    ],
+)
+def test_text_report_indents_the_continued_lines_of_messages_and_values(
+    tools: str, old: Any, new: Any, first_line: str, continued_line: str
+) -> None:
+    message = "it is other" if old != 1 else "word " * 20
+    text = render([build_change(tool, message, old, new) for tool in tools], "text")
+    assert f"\n{first_line}" in text and f"\n{continued_line}" in text
