@@ -9,6 +9,7 @@ import pytest
 
 from tests.diff.reports.layout import build_change, judge_comparison
 from toolcast.diff.change import ABSENT, Change, Grade, Grades
+from toolcast.diff.effects import Effect, EffectKind
 from toolcast.findings import Finding, Location, Severity
 from toolcast.reports.change_items import (
     build_change_items,
@@ -233,3 +234,13 @@ def test_text_report_indents_the_continued_lines_of_messages_and_values(
     message = "it is other" if old != 1 else "word " * 20
     text = render([build_change(tool, message, old, new) for tool in tools], "text")
     assert f"\n{first_line}" in text and f"\n{continued_line}" in text
+
+
+def test_text_report_breaks_lines_only_at_spaces_also_in_effects() -> None:
+    change = build_change("f", f"it is {'long-' * 30}", 1, 2)
+    message = "word " * 20
+    effect = Effect(EffectKind.VISIBILITY, "x", "toy", "f", message, is_worse=True)
+    verdict = judge_comparison([change], [effect])
+    text = report_changes(verdict, "text", CONTEXT)
+    assert "long-" * 30 in text
+    assert "\n  ! toy/f: word word" in text and "\n      word word" in text
