@@ -353,7 +353,7 @@ def check_missing_root_type(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
             "`parameters` has no `type`, so MCP clients reject the server's whole list"
         )
         help_ = "add `type: object`"
-        yield problem_at(tool, ("parameters",), message, help_, at_key=True)
+        yield problem_at(tool, ("parameters",), message, help_)
 
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
