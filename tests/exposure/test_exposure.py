@@ -77,7 +77,7 @@ def test_tool_excluded_from_a_target_is_excluded_from_targets_that_require_that_
     }
 
 
-def test_endpoint_is_at_mcp_without_clients_and_else_at_each_clients_path(
+def test_toolset_has_an_endpoint_per_client_or_one_at_mcp_without_clients(
     make_project: Make,
 ) -> None:
     clients = "clients: {a: {client_confirms: true}, b b: {path: /b/}, c: {}}\n"

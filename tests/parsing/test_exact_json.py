@@ -1,4 +1,4 @@
-"""JSON that is read and written without loss, and the limits of what is read."""
+"""JSON that is read and written without loss, and the limits for reading."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_read_json_returns_each_duplicate_key_once_and_its_last_value() -> None:
     assert read_json(text) == ({"b": 3, "a": [{"c": 2}]}, ("c", "b"))
 
 
-def test_convert_to_floats_limits_numbers_to_the_range_of_finite_floats() -> None:
+def test_convert_to_floats_limits_numbers_to_finite_floats() -> None:
     value, _ = read_json('{"a": [1e400, -1e400, 1.10, 2]}')
     largest = 1.7976931348623157e308
     converted = convert_to_floats(value)

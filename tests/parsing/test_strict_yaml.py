@@ -285,7 +285,7 @@ def test_yaml_source_span_returns_line_and_columns_for_a_key_or_value() -> None:
     assert source.span(("a", "b", 1), at_key=True) == Span(2, 10, 13)
 
 
-def test_yaml_source_offsets_are_those_of_an_existing_key_or_value() -> None:
+def test_yaml_source_offsets_require_an_existing_key_or_value() -> None:
     source = read_yaml("x.yaml", b"a: [1, two]\n")[0].source
     assert source.offsets(("a", 1)) == (7, 10)
     assert source.offsets(("a",), at_key=True) == (0, 1)
@@ -330,7 +330,7 @@ def test_yaml_file_at_a_limit_is_read_and_one_above_is_rejected(kind: str) -> No
     assert f"{limit:,} {kind}" in finding.message
 
 
-def test_at_most_20_merge_conflicts_of_a_yaml_file_are_reported() -> None:
+def test_at_most_20_merge_conflicts_in_a_yaml_file_are_reported() -> None:
     for count in (20, 21):
         conflict = "<<<<<<< main\na: 1\n=======\na: 2\n>>>>>>> other\n"
         rules = list_rule_ids(conflict * count)

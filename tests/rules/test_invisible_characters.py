@@ -104,7 +104,7 @@ def test_invisible_character_in_a_spec_text_is_reported(name: str) -> None:
         ("a \u2009\u00a0b", "\u2009"),
     ],
 )
-def test_first_invisible_character_that_is_not_accepted_is_found(
+def test_find_invisible_returns_the_first_character_that_is_not_accepted(
     text: str, found: str
 ) -> None:
     assert find_invisible(text) == found
@@ -134,7 +134,7 @@ FLAG, TAGS, END = "\U0001f3f4", "\U000e0067\U000e0062", "\U000e007f"
         ("a\tb\nc", None),
     ],
 )
-def test_forbidden_character_or_run_that_hides_text_is_found(
+def test_find_forbidden_returns_a_character_that_outputs_or_readers_cannot_show(
     text: str, found: str | None
 ) -> None:
     """Accept tag characters only in the emoji of a regional flag."""

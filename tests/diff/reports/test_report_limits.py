@@ -63,7 +63,7 @@ def test_count_owners_uses_the_noun_for_tools_or_mcp_entries(
         ),
     ],
 )
-def test_text_report_has_messages_for_five_risky_changes_of_one_kind(
+def test_text_report_has_messages_for_five_risky_changes_with_the_same_rule(
     omitted: list[str], ending: str
 ) -> None:
     changes = [
@@ -75,7 +75,7 @@ def test_text_report_has_messages_for_five_risky_changes_of_one_kind(
 
 
 @pytest.mark.parametrize(("names", "fields"), [("abcd", ""), ("abcde", " and 1 more")])
-def test_report_lists_four_changed_fields_of_a_tool(names: str, fields: str) -> None:
+def test_report_lists_four_changed_fields_per_tool(names: str, fields: str) -> None:
     changes = [change_parameter("find", name) for name in names]
     text = render([*changes, change_parameter("get", "a")], "text")
     assert f"tool/removed: find (a, b, c, d{fields}), get (a)\n" in text
@@ -89,7 +89,7 @@ def test_report_lists_four_changed_fields_of_a_tool(names: str, fields: str) -> 
         ([("f",), ("f", "name"), ("g", "name")], "f, g"),
     ],
 )
-def test_report_has_the_fields_of_safe_changes_only_if_they_differ(
+def test_report_has_safe_changes_fields_only_if_they_differ(
     paths: list[tuple[str, ...]], text: str
 ) -> None:
     changes = [
@@ -110,7 +110,7 @@ def test_markdown_report_names_200_tools_with_the_same_change(
 
 
 @pytest.mark.parametrize(("length", "is_cut"), [(600, False), (601, True)])
-def test_markdown_report_cuts_a_value_of_more_than_600_characters(
+def test_markdown_report_cuts_values_above_600_characters(
     length: int, is_cut: bool
 ) -> None:
     value = "x " * ((length - 2) // 2) + "x" * (length % 2)
@@ -122,7 +122,7 @@ def test_markdown_report_cuts_a_value_of_more_than_600_characters(
 
 
 @pytest.mark.parametrize(("count", "is_cut"), [(40, False), (41, True)])
-def test_report_with_texts_has_40_lines_and_1500_characters_of_each_text(
+def test_report_with_texts_has_40_lines_and_1500_characters_per_text(
     count: int, is_cut: bool
 ) -> None:
     texts = {f"t{number}": f"Text {number}." for number in range(count)}
@@ -205,7 +205,7 @@ def test_text_report_has_no_source_line_without_a_line_number_or_text(
     assert text == f"{location}: note: a/b: it is\n{' ' * 60}  toolcast explain a/b\n"
 
 
-def test_values_of_more_than_48_characters_are_shortened_to_their_difference() -> None:
+def test_values_above_48_characters_are_shortened_to_their_difference() -> None:
     for length in (48, 49):
         old, new = (f"{'a' * 30}{middle}{'b' * (length - 33)}" for middle in "xy")
         texts = format_differing_values((old, new), 100)
@@ -228,7 +228,7 @@ def test_values_of_more_than_48_characters_are_shortened_to_their_difference() -
         ("f", "word " * 20, "more " * 20, '    "word word', "      word word word "),
     ],
 )
-def test_text_report_indents_the_continued_lines_of_messages_and_values(
+def test_text_report_indents_continued_message_and_value_lines(
     tools: str, old: Any, new: Any, first_line: str, continued_line: str
 ) -> None:
     message = "it is other" if old != 1 else "word " * 20
