@@ -114,7 +114,9 @@ def _root(path: str) -> str:
 
 
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS)
-def test_no_foreign_private_name_is_used(distribution: str) -> None:
+def test_no_module_uses_a_private_name_from_another_package(
+    distribution: str,
+) -> None:
     modules = load_modules()
     own = [each for each in modules.values() if each.distribution == distribution]
     assert own

@@ -75,12 +75,15 @@ def test_generate_fails_and_writes_nothing_if_a_spec_subfolder_is_not_read(
     assert read_outputs(project.root) == before
 
 
-def test_check_reports_1000_specs_in_a_hidden_folder_together(project: Any) -> None:
-    for number in range(1000):
-        project.write(f"specs/toy/.group/tool_{number}.yaml", "name: x\n")
+@pytest.mark.parametrize(("count", "more"), [(3, ""), (4, " and 1 more")])
+def test_check_reports_specs_in_a_hidden_folder_together_and_names_three(
+    project: Any, count: int, more: str
+) -> None:
+    for number in range(count):
+        project.write(f"specs/toy/.group/t{number}.yaml", "name: x\n")
     output = project.toolcast("check").stderr
     assert output.count("spec/unread-sub-folder: ") == 1
-    assert "and 997 more" in output
+    assert f" are not read: t0.yaml, t1.yaml, t2.yaml{more}\n" in output
 
 
 def test_check_reports_more_than_1000_toolset_subfolders(project: Any) -> None:
@@ -88,6 +91,8 @@ def test_check_reports_more_than_1000_toolset_subfolders(project: Any) -> None:
         (project.root / f"specs/toy/folder_{number}").mkdir()
     output = project.toolcast("check").stderr
     assert "there are more than 1000 folders below specs/toy/" in output
+    (project.root / "specs/toy/folder_1000").rmdir()
+    assert "folders below specs/toy/" not in project.toolcast("check").stderr
 
 
 def test_rename_and_remove_change_a_tool_spec_in_a_subfolder(project: Any) -> None:

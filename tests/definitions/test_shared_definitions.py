@@ -202,10 +202,12 @@ def test_rename_preserves_refs_to_shared_definitions_in_the_spec(shop: Project) 
     assert "An amount" in json.dumps(read_mcp_definition(shop, "repay"))
 
 
+@pytest.mark.parametrize("is_above", [False, True])
 def test_shared_definitions_copied_into_too_many_schemas_are_an_error(
-    make_project: Callable[..., Project],
+    make_project: Callable[..., Project], is_above: bool
 ) -> None:
-    tool_count = 60
+    """The schemas of 50 tools copy exactly the maximum, or 50 values more."""
+    tool_count = 50
     project = make_project(
         {
             f"tool_{n}": "summary: Do it.\ncli: {keyword: null, reason: none}\nparameters:"
@@ -213,12 +215,16 @@ def test_shared_definitions_copied_into_too_many_schemas_are_an_error(
             for n in range(tool_count)
         }
     )
-    values = MAX_COPIED_VALUES // tool_count + 10
+    # The definition itself and its `enum` count as values, too.
+    values = MAX_COPIED_VALUES // tool_count - 2 + is_above
     large = json.dumps({"large": {"enum": list(range(values))}})
     project.write("specs/toy/definitions.yaml", large)
     start = time.process_time()
     loaded = load_workspace(str(project.root))
     assert time.process_time() - start < 5
+    if not is_above:
+        assert not loaded.findings
+        return
     (finding,) = loaded.findings
     assert finding.rule == "yaml/too-large"
     assert finding.location.file == "specs/toy/definitions.yaml"

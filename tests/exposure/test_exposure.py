@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from tests.conftest import Project
+from toolcast.model.endpoints import list_endpoints
 from toolcast.model.loading import load_workspace
 from toolcast.targets.exposure import Exposure, build_exposures
 
@@ -57,12 +58,14 @@ def load_exposures(project: Project) -> Mapping[str, Exposure]:
     return build_exposures(workspace, workspace.toolsets[0])
 
 
-def test_exposure_has_reason_for_each_client(make_project: Make) -> None:
+def test_exposure_has_the_exclusion_reason_for_each_client_and_target(
+    make_project: Make,
+) -> None:
     """Reasons are empty if the client or target has the tool."""
     assert load_exposures(make_project(TOOLS, toolset=TOOLSET)) == EXPECTED
 
 
-def test_tool_excluded_from_a_target_is_excluded_from_dependents(
+def test_tool_excluded_from_a_target_is_excluded_from_targets_that_require_that_target(
     make_project: Make,
 ) -> None:
     exclusions = "exclusions: [{tool: ping, target: registry, reason: Not yet.}]\n"
@@ -72,3 +75,24 @@ def test_tool_excluded_from_a_target_is_excluded_from_dependents(
         "registry": "Not yet.",
         "mcp": "not in registry, which mcp needs: Not yet.",
     }
+
+
+def test_toolset_has_an_endpoint_per_client_or_one_at_mcp_without_clients(
+    make_project: Make,
+) -> None:
+    clients = "clients: {a: {client_confirms: true}, b b: {path: /b/}, c: {}}\n"
+    for toolset, endpoints in (
+        ("targets: {mcp: {}}\n", [(None, "/mcp/", "TOY_TOKEN", False)]),
+        (
+            f"{clients}targets: {{mcp: {{client: c}}}}\n",
+            [
+                ("a", "/mcp/a/", "TOY_TOKEN_A", True),
+                ("b b", "/b/", "TOY_TOKEN_B_B", False),
+                ("c", "/mcp/", "TOY_TOKEN_C", False),
+            ],
+        ),
+    ):
+        project = make_project({"ping": PING}, toolset=toolset)
+        workspace, _ = load_workspace(os.fspath(project.root))
+        assert workspace is not None
+        assert list(list_endpoints(workspace.toolsets[0])) == endpoints

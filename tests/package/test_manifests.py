@@ -122,7 +122,7 @@ def test_modules_in_the_working_folder_do_not_affect_a_packaged_server(
     assert "of the folder" not in process.stderr
 
 
-def test_only_a_packaged_mcp_server_has_the_version_in_pyproject(
+def test_mcp_server_has_the_version_in_pyproject_only_with_a_package_target(
     make_package_project: Callable[..., Project],
 ) -> None:
     project = make_package_project()

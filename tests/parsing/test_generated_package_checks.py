@@ -51,7 +51,9 @@ def make_tool(name: str, section: str = "a", order: int | None = None) -> Any:
         ([make_tool("z", "b"), make_tool("a", "a"), make_tool("b", "b")], False),
     ],
 )
-def test_wrong_tool_order_fails(tools: Any, is_right: bool) -> None:
+def test_generated_test_fails_if_tools_are_not_sorted_by_section_order_and_name(
+    tools: Any, is_right: bool
+) -> None:
     tests: Any = generated_tests._registry_tests(make_package(*tools))()
     if is_right:
         tests.test_tools_are_in_the_declared_order()
@@ -61,7 +63,7 @@ def test_wrong_tool_order_fails(tools: Any, is_right: bool) -> None:
         tests.test_tools_are_in_the_declared_order()
 
 
-def test_package_without_definitions_fails() -> None:
+def test_generated_test_fails_for_a_package_without_tool_definitions() -> None:
     tests: Any = generated_tests._registry_tests(make_package())()
     with pytest.raises(AssertionError, match="no definition is in there/tools"):
         tests.test_registry_contains_all_tools()
@@ -71,7 +73,7 @@ def test_package_without_definitions_fails() -> None:
     ("client", "declared_clients", "is_right"),
     [("a", None, True), ("a", ["a"], True), ("a", ["b"], False), ("a", [], False)],
 )
-def test_tool_for_other_clients_fails(
+def test_generated_test_fails_if_a_client_gets_a_tool_defined_for_other_clients(
     client: str, declared_clients: Any, is_right: bool
 ) -> None:
     package = make_package(make_tool("t"), names=lambda _: ["t"])
@@ -94,9 +96,10 @@ def test_tool_for_other_clients_fails(
         ("t", "see old.", "a.md still contains `old`"),
     ],
 )
-def test_unresolved_or_mentioned_previous_name_fails(
+def test_generated_test_fails_for_an_unresolved_or_mentioned_previous_tool_name(
     present: str, text: str, expected_error: str | None
 ) -> None:
+    """Require that the registry resolves it to the tool and no block has it."""
     package = make_package(make_tool("t"), resolve=lambda _: present)
     package.definitions["t"] = {"renamed_from": ["old"]}
     package.blocks = {"a.md": text}
@@ -115,7 +118,8 @@ def test_generated_file_is_read_up_to_8_mib(tmp_path: Path) -> None:
         assert len(read_text(file)) == 8 << 20
 
 
-def test_numbers_are_compared_by_their_notation() -> None:
+def test_exact_json_comparison_distinguishes_number_notations_and_key_order() -> None:
+    """Distinguish `1` from `1.0`."""
     assert parse_exact_json('{"a": [1, 1.0, 1e2]}') == {
         "a": [{"number": "1"}, {"number": "1.0"}, {"number": "1e2"}]
     }
@@ -128,7 +132,7 @@ def test_numbers_are_compared_by_their_notation() -> None:
     ensure(True, "it is so")
 
 
-def test_tool_list_that_differs_from_the_definitions_fails() -> None:
+def test_assert_same_tools_fails_if_listed_tools_differ_from_the_definitions() -> None:
     listed = '[{"name": "a", "x": 1}]'
     assert_same_tools("l", listed, {"a": {"name": "a", "x": {"number": "1"}}})
     for expected, expected_error in (
@@ -139,7 +143,10 @@ def test_tool_list_that_differs_from_the_definitions_fails() -> None:
             assert_same_tools("l", listed, expected)
 
 
-def test_tools_list_request_follows_the_protocol_version() -> None:
+def test_stdio_tool_list_check_sends_a_handshake_only_in_old_protocol_versions() -> (
+    None
+):
+    """Extract the response's tools without parsing JSON."""
     (modern,) = _build_messages("2026-07-28")
     assert (modern["id"], modern["method"]) == ("tools", "tools/list")
     assert len(modern["params"]["_meta"]) == 3
@@ -154,7 +161,8 @@ def test_tools_list_request_follows_the_protocol_version() -> None:
     assert _extract_array(line.replace(" ", "").encode()) == b'[{"a":1}]'
 
 
-def test_package_lists_tools_and_clients_by_access() -> None:
+def test_generated_package_lists_the_tools_and_clients_that_access_allows() -> None:
+    """Skip tests for an excluded tool and for a tool that no client may call."""
     package: Any = object.__new__(GeneratedPackage)
     package.definitions = {"a": {"exclusions": {"cli": "no"}}, "b": {}, "c": {}}
     allowed = {("x", "a"), ("x", "b"), ("y", "c")}
@@ -191,5 +199,7 @@ def test_package_lists_tools_and_clients_by_access() -> None:
         ("````\nx\n  ```py\n````", ["x", "```py"]),
     ],
 )
-def test_markdown_is_normalized_to_plain_lines(text: str, rows: list[str]) -> None:
+def test_normalize_markdown_removes_escapes_code_fences_and_outer_blank_lines(
+    text: str, rows: list[str]
+) -> None:
     assert normalize_markdown(text) == rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,7 +17,9 @@ from tests.properties import limit_examples
 from toolcast.parsing.tree import Span
 from toolcast.parsing.yaml_reader import (
     MAX_BYTES,
+    MAX_DEPTH,
     MAX_LARGE_NUMBERS,
+    MAX_NODES,
     ScalarError,
     parse_plain_scalar,
     read_yaml,
@@ -150,6 +153,8 @@ def test_every_short_number_like_scalar_has_pyyamls_type() -> None:
             "0.1000000000000000055511151231257827"
         ).split(),
         "1" * 101,
+        "-" + "1" * 101,
+        "1." + "0" * 399,
     ],
 )
 def test_scalar_that_yaml_readers_interpret_differently_is_rejected(text: str) -> None:
@@ -175,9 +180,13 @@ def test_scalar_that_yaml_readers_interpret_differently_is_rejected(text: str) -
         ("v1", "v1"),
         ("a-b", "a-b"),
         ("9" * 100, int("9" * 100)),
+        ("-" + "9" * 100, -int("9" * 100)),
+        ("1." + "0" * 398, 1.0),
     ],
 )
-def test_unambiguous_scalar_is_parsed(text: str, value: Any) -> None:
+def test_plain_yaml_scalar_that_all_readers_interpret_equally_is_parsed(
+    text: str, value: Any
+) -> None:
     assert is_same(parse_plain_scalar(text), value)
     assert not isinstance(value, float) or math.isfinite(value)
 
@@ -261,7 +270,8 @@ def test_node_positions_equal_pyyamls_positions(
         assert document.source.span(path)[:2] == position
 
 
-def test_spans_for_keys_values_and_missing_items() -> None:
+def test_yaml_source_span_returns_line_and_columns_for_a_key_or_value() -> None:
+    """Return the parent's span for a missing key or item."""
     document, findings = read_yaml("x.yaml", b"a:\n  b: [1, two]\n  c: 3\nd: {}\n")
     assert document is not None
     assert not findings
@@ -272,9 +282,19 @@ def test_spans_for_keys_values_and_missing_items() -> None:
     assert source.span(("d",)) == Span(4, 1, 2)
     assert source.span(("a", "missing")) == Span(1, 1, 2)
     assert source.span(("a", "b", 2)) == source.span(("a", "b"))
+    assert source.span(("a", "b", 1), at_key=True) == Span(2, 10, 13)
 
 
-def test_positions_after_a_duplicate_key_are_correct() -> None:
+def test_yaml_source_offsets_require_an_existing_key_or_value() -> None:
+    source = read_yaml("x.yaml", b"a: [1, two]\n")[0].source
+    assert source.offsets(("a", 1)) == (7, 10)
+    assert source.offsets(("a",), at_key=True) == (0, 1)
+    for path, at_key in ((("b",), False), (("a", 2), False), (("a", 1), True)):
+        with pytest.raises(KeyError):
+            source.offsets(path, at_key=at_key)
+
+
+def test_duplicate_yaml_key_does_not_shift_the_positions_after_it() -> None:
     data = b"a: {b: [1, 2]}\na: {c: {d: 3}}\ne: last\n"
     document, (finding,) = read_yaml("x.yaml", data)
     assert document is not None
@@ -290,13 +310,28 @@ def list_rule_ids(text: str) -> list[str]:
     return [finding.rule for finding in findings]
 
 
-@pytest.mark.parametrize("keyword", ["required", "enum", "type", "default", "examples"])
-def test_large_numbers_above_the_limit_are_rejected(keyword: str) -> None:
-    numbers = ", ".join(str(10**20 + n) for n in range(MAX_LARGE_NUMBERS + 1))
-    assert list_rule_ids(f"{keyword}: [{numbers}]") == ["yaml/too-large"]
+LIMITS: dict[str, tuple[int, Callable[[int], str]]] = {
+    "bytes": (MAX_BYTES, lambda count: f"a: {'x' * (count - 3)}"),
+    "values": (MAX_NODES, lambda count: f"[{'1, ' * (count - 1)}]"),
+    "levels": (MAX_DEPTH, lambda count: f"{'[' * count}1{']' * count}"),
+    "numbers of more than 18 digits": (
+        MAX_LARGE_NUMBERS,
+        lambda count: f"enum: [{f'{10**18}, ' * count}{f'{10**17}, ' * 300}]",
+    ),
+}
 
 
-def test_large_numbers_up_to_the_maximum_are_accepted() -> None:
-    large = ", ".join(str(10**20 + n) for n in range(MAX_LARGE_NUMBERS))
-    small = ", ".join(map(str, range(10_000)))
-    assert list_rule_ids(f"enum: [{large}, {small}]") == []
+@pytest.mark.parametrize("kind", LIMITS)
+def test_yaml_file_at_a_limit_is_read_and_one_above_is_rejected(kind: str) -> None:
+    limit, build_text = LIMITS[kind]
+    assert list_rule_ids(build_text(limit)) == []
+    _, (finding,) = read_yaml("a.yaml", build_text(limit + 1).encode())
+    assert finding.rule == "yaml/too-large"
+    assert f"{limit:,} {kind}" in finding.message
+
+
+def test_at_most_20_merge_conflicts_in_a_yaml_file_are_reported() -> None:
+    for count in (20, 21):
+        conflict = "<<<<<<< main\na: 1\n=======\na: 2\n>>>>>>> other\n"
+        rules = list_rule_ids(conflict * count)
+        assert rules == ["yaml/merge-conflict"] * 20

@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("specs", "tests/rules", "tests/hostile", "tests/platform/project/specs")
 
 
-def test_both_yaml_readers_return_the_same_values() -> None:
+def test_generated_tests_read_spec_returns_the_same_values_as_read_yaml() -> None:
+    """Compare both readers for every YAML file in the repository's projects."""
     count = 0
     for folder in FOLDERS:
         for file in (ROOT / folder).rglob("*.yaml"):
@@ -30,7 +31,9 @@ def test_both_yaml_readers_return_the_same_values() -> None:
 
 
 @pytest.mark.parametrize("text", ["a: &b 1\nc: *b\n", "a: !!str 1\n", "a: !x {}\n"])
-def test_tags_anchors_and_aliases_are_rejected(tmp_path: Path, text: str) -> None:
+def test_generated_tests_read_spec_rejects_tags_anchors_and_aliases(
+    tmp_path: Path, text: str
+) -> None:
     (tmp_path / "spec.yaml").write_text(text, "utf-8")
     with pytest.raises(ValueError, match="a tag, an anchor or an alias"):
         read_spec(tmp_path / "spec.yaml")
@@ -51,6 +54,9 @@ def test_tags_anchors_and_aliases_are_rejected(tmp_path: Path, text: str) -> Non
         ("True", True),
     ],
 )
-def test_plain_scalars_are_converted(tmp_path: Path, text: str, value: object) -> None:
+def test_generated_tests_read_spec_converts_plain_scalars_to_json_values(
+    tmp_path: Path, text: str, value: object
+) -> None:
+    """Write numbers in the generator's notation, such as `1e-7`."""
     (tmp_path / "spec.yaml").write_text(f"a: {text}\n", "utf-8")
     assert read_spec(tmp_path / "spec.yaml") == {"a": value}

@@ -75,7 +75,7 @@ DIALECTS = {
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect[-20:])
 @limit_examples(100)
 @given(value=OBJECTS)
-def test_find_schema_problems_agrees_with_validation_by_the_metaschema(
+def test_find_schema_problems_reports_exactly_what_the_metaschema_rejects(
     dialect: str, value: dict[str, Any]
 ) -> None:
     value = {**value, "$schema": dialect}
@@ -96,7 +96,9 @@ def test_find_schema_problems_agrees_with_validation_by_the_metaschema(
 
 @limit_examples(200)
 @given(schema=OBJECTS, value=ANY_VALUES)
-def test_value_checker_equals_jsonschema(schema: dict[str, Any], value: Any) -> None:
+def test_value_checker_accepts_exactly_the_values_that_jsonschema_accepts(
+    schema: dict[str, Any], value: Any
+) -> None:
     graph = JsonSchema(schema)
     if next(find_schema_problems(graph), None) or graph.references or graph.patterns:
         return
@@ -114,11 +116,44 @@ def test_analyze_pattern_accepts_any_string_without_an_exception(text: str) -> N
     assert not (facts.error and facts.is_ecma_only)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "is_slow"),
+    [
+        ("(a+)+", True),
+        ("(a)+", False),
+        ("(a?)+", False),
+        ("(a{0,15})+", False),
+        ("(a{0,16})+", True),
+        ("(a+){0,15}", False),
+        ("(a+){0,16}", True),
+        ("(a+b)+", False),
+        ("(a{2}b+)+", False),
+        ("(a{0,3}b+)+", True),
+        ("((?=a)b+)+", True),
+        (r"(\ba+)+", True),
+        ("(a|b+)+", True),
+        ("((b|c)a+)+", False),
+        ("((b|)a+)+", True),
+        ("((b|cd+)a)+", False),
+        ("((b|cd+)a|e+)+", True),
+        ("(ab(cd|e+))+", False),
+        ("(a+(bc|de))+", False),
+        ("(a+(bc|))+", True),
+        ("(a*(bc|d+))+", True),
+    ],
+)
+def test_repeated_part_that_can_consist_of_one_repetition_is_slow(
+    pattern: str, is_slow: bool
+) -> None:
+    assert analyze_pattern(pattern).is_slow is is_slow
+
+
 @pytest.mark.parametrize("depth", [2, 35, 36, 90])
 @pytest.mark.parametrize("length", [1, 100, 199, 200, 10**9])
-def test_regular_expression_with_nested_quantifiers_is_quick_only_for_short_strings(
+def test_regular_expression_quickness_depends_on_quantifiers_and_string_length(
     depth: int, length: int
 ) -> None:
+    """Allow nested quantifiers below 200 characters and 1 million steps."""
     nested_pattern = analyze_pattern("(" * depth + "a" + "+)" * depth)
     is_short = length < 200 and depth**length <= 1_000_000
     assert nested_pattern.is_quick(length) == is_short

@@ -113,7 +113,9 @@ def test_handler_that_cannot_be_parsed_is_reported(
     assert problem in finding.message
 
 
-def test_handler_module_behind_a_link_is_not_found(tmp_path: Path) -> None:
+def test_handler_module_in_a_symbolically_linked_folder_is_reported_as_not_found(
+    tmp_path: Path,
+) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "notes.py").write_text("def note(): ...\n")

@@ -64,7 +64,7 @@ def search_each(
 
 
 @pytest.mark.parametrize("phrase", ALL_PHRASES, ids=lambda phrase: phrase.example[:30])
-def test_phrase_split_between_two_texts_is_not_matched(phrase: Phrase) -> None:
+def test_rule_phrase_split_between_two_texts_is_not_matched(phrase: Phrase) -> None:
     example = phrase.example
     for cut in range(1, len(example)):
         for contents in (
@@ -98,7 +98,9 @@ SPANNING = [
 @pytest.mark.parametrize(
     "contents", SPANNING, ids=lambda contents: repr(contents[0][:20])
 )
-def test_combined_search_finds_phrase_next_to_partial_one(contents: list[str]) -> None:
+def test_combined_search_matches_a_phrase_if_another_text_has_only_a_part(
+    contents: list[str],
+) -> None:
     for order in (contents, contents[::-1]):
         for family in FAMILIES:
             texts = list(dict.fromkeys(order))
@@ -164,7 +166,10 @@ def test_fold_case_preserves_every_string_length() -> None:
 
 @limit_examples(100)
 @given(st.from_regex(_build_order_pattern(tuple(sorted(NAMES)))))
-def test_search_by_occurring_tool_names_equals_search_by_all_names(text: str) -> None:
+def test_cross_tool_search_equals_a_pattern_with_all_tool_names(
+    text: str,
+) -> None:
+    """Compare with a search that does not skip names missing in the text."""
     instructions = CrossToolInstructions(NAMES)
     spans = [match.span() for match in instructions.finditer(text)]
     full_pattern = _build_order_pattern(tuple(sorted(NAMES)))
@@ -174,7 +179,9 @@ def test_search_by_occurring_tool_names_equals_search_by_all_names(text: str) ->
 @given(
     st.text(st.sampled_from("usetalways `'\".,-_/ab\u017f\u0131K\nsearch"), max_size=60)
 )
-def test_search_in_arbitrary_text_equals_search_by_all_names(tail: str) -> None:
+def test_cross_tool_search_in_arbitrary_text_equals_a_pattern_with_all_tool_names(
+    tail: str,
+) -> None:
     text = f"Always use search{tail} must always use a.b. Never call {tail}search"
     instructions = CrossToolInstructions(NAMES)
     full_pattern = _build_order_pattern(tuple(sorted(NAMES)))

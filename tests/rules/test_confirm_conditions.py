@@ -131,6 +131,25 @@ def test_confirm_condition_that_ignores_defaults_in_refs_and_objects_is_reported
     assert sorted(line.split("`")[1] for line in findings) == names
 
 
+@pytest.mark.parametrize(
+    ("condition", "problem"),
+    [
+        ({"$ref": "#"}, "cannot be evaluated"),
+        ({"$ref": "https://shop.example/a"}, "cannot be evaluated"),
+        (build_member_condition("mode", {"pattern": "("}), "cannot be evaluated"),
+        (
+            build_member_condition("mode", {"pattern": "(?<=a)b"}),
+            "has a pattern that needs backtracking",
+        ),
+    ],
+)
+def test_confirm_condition_that_the_runtime_cannot_evaluate_is_an_error(
+    condition: Any, problem: str, tmp_path: Path
+) -> None:
+    error = f"ERROR: `confirm.when` {problem}, so the user is asked before each call"
+    assert check_condition(tmp_path, condition) == [error]
+
+
 MODE = {"mode": {"enum": ["read", "delete"], "default": "delete"}}
 COMBINED: dict[str, dict[str, Any]] = {
     "allOf": {"allOf": [{"properties": MODE}]},

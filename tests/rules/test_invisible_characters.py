@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from toolcast.parsing.characters import describe_character, find_invisible
+from toolcast.parsing.characters import (
+    describe_character,
+    find_forbidden,
+    find_invisible,
+)
 from toolcast.parsing.yaml_reader import read_yaml
 
 HIDDEN = {
@@ -17,6 +21,9 @@ HIDDEN = {
     "a joiner in a Latin word": "adm\u200din",
     "a non-joiner in a Latin word": "adm\u200cin",
     "a selector without a base": "\ufe0f",
+    "a joiner without a letter": "\u200da",
+    "two joiners in a Persian word": "می\u200c\u200cخواهم",
+    "two selectors on a heart": "❤\ufe0f\ufe0f",
     "a supplementary selector on a Latin letter": "a\U000e0100",
     "bits in marks of direction": "a\u200eb\u200fc\u200e",
     "marks of direction in a row": "ש\u200e\u200f",
@@ -54,6 +61,13 @@ VISIBLE = {
     "a keycap": "1\ufe0f\u20e3",
     "a rainbow flag": "🏳\ufe0f\u200d🌈",
     "a hand with a skin tone": "🧑🏽\u200d🚀",
+    "four no-break spaces between words": "a\u00a0b c\u00a0d e\u00a0f\u00a0g",
+    "four marks on a Latin letter": "a\u0300\u0301\u0302\u0303",
+    "four marks on a Cyrillic letter": "я\u0300\u0301\u0302\u0303",
+    "four marks without a letter": "\u0300\u0301\u0302\u0303",
+    "four variants of ideographs": "".join(
+        f"{base}{chr(0xE0100 + n)}" for n, base in enumerate("一二三四")
+    ),
     "Persian": "می\u200cخواهم",
     "Hindi": "क्\u200dष, नमस्ते",
     "Sinhala": "ශ්\u200dරී ලංකා",
@@ -62,6 +76,7 @@ VISIBLE = {
     "Hebrew with points": "בְּרֵאשִׁ֖ית",
     "a variant of an ideograph": "葛\U000e0100",
     "a registered variant of an ideograph": "神\ufe00社",
+    "registered variants with the first selectors": "豈\ufe00, 丽\ufe02",
     "the forms of a mathematical symbol": "a ∩\ufe00 b",
     "signs that have a form as emoji": "‼\ufe0f ©\ufe0f ™\ufe0e ℹ\ufe0f ↔\ufe0f 〰\ufe0f ㊗\ufe0f",
     "a table with tabs": "a \t b\n\t  \t c",
@@ -80,9 +95,50 @@ def test_invisible_character_in_a_spec_text_is_reported(name: str) -> None:
     assert describe_character(characters).startswith("U+")
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a\u2009b c\u00a0d e\u00a0f g\u00a0h i\u00a0j", "\u2009"),
+        ("a\u0300\u0301\u0302\u0303\u0304\u0305", "\u0304"),
+        ("✔\ufe0f ✔\ufe0e", "\ufe0e"),
+        ("a \u2009\u00a0b", "\u2009"),
+    ],
+)
+def test_find_invisible_returns_the_first_character_that_is_not_accepted(
+    text: str, found: str
+) -> None:
+    assert find_invisible(text) == found
+
+
 @pytest.mark.parametrize("name", VISIBLE)
 def test_invisible_characters_of_scripts_and_emoji_are_accepted(name: str) -> None:
     assert find_invisible(VISIBLE[name]) is None
+
+
+FLAG, TAGS, END = "\U0001f3f4", "\U000e0067\U000e0062", "\U000e007f"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"Fly {FLAG}{TAGS}{END}!", None),
+        (f"{FLAG}{TAGS}", TAGS[0]),
+        (f"a{TAGS}{END}", TAGS[0]),
+        (f"{TAGS}{END}{FLAG}", TAGS[0]),
+        ("a\u202eb", "\u202e"),
+        ("a\x1bb", "\x1b"),
+        ("葛\U000e0100", None),
+        ("葛\U000e0100\U000e0101", "\U000e0100"),
+        ("a\u200b\u200c\u200d", None),
+        ("a\u200b\u200c\u200d\u200b", "\u200b"),
+        ("a\tb\nc", None),
+    ],
+)
+def test_find_forbidden_returns_a_character_that_outputs_or_readers_cannot_show(
+    text: str, found: str | None
+) -> None:
+    """Accept tag characters only in the emoji of a regional flag."""
+    assert find_forbidden(text) == found
 
 
 def test_yaml_reader_reports_invisible_characters_with_their_line() -> None:

@@ -48,7 +48,9 @@ def test_retired_name_in_arbitrary_text_is_a_search_candidate(parts: list[str]) 
         "éfind_note",
     ],
 )
-def test_definitions_and_pages_with_a_retired_name_are_found(text: str) -> None:
+def test_generated_definitions_and_pages_with_a_retired_tool_name_are_found(
+    text: str,
+) -> None:
     definition = json.dumps({"description": text}).encode()
     files = {
         "toy/tools/a.json": definition,

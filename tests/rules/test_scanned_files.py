@@ -71,7 +71,9 @@ def test_scan_finds_retired_names_in_markdown_and_code(project: Project) -> None
     ]
 
 
-def test_scan_accepts_a_previous_name_of_another_tool(project: Project) -> None:
+def test_scan_accepts_a_retired_name_that_another_tool_has_now(
+    project: Project,
+) -> None:
     project.write("AGENTS.md", "Call search_memory.\n")
     project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/other]")
     project.write(
@@ -113,7 +115,9 @@ def test_scan_reports_symbolic_links_and_pipes_and_does_not_read_them(
 
 
 @pytest.mark.parametrize("path", [".", "..", "../x", "/etc", "a//b", "~"])
-def test_invalid_path_in_scan_setting_is_an_error(project: Project, path: str) -> None:
+def test_invalid_path_in_the_toolcast_yaml_scan_setting_is_an_error(
+    project: Project, path: str
+) -> None:
     project.edit("toolcast.yaml", "scan: [docs", f"scan: ['{path}'")
     loaded = load_workspace(str(project.root))
     assert loaded.workspace is None

@@ -129,7 +129,9 @@ def test_generate_and_check_import_no_handler(audit: Audit) -> None:
         assert not (Path(root) / "trap-was-sprung").exists()
 
 
-def test_generate_and_check_read_only_project_and_generator(audit: Audit) -> None:
+def test_generate_and_check_read_no_files_outside_project_generator_and_cache(
+    audit: Audit,
+) -> None:
     """Handlers are read as text to compare their signatures with the specs."""
     for root, path, is_write in audit.list_opened_files():
         is_known = path in (os.devnull, os.path.realpath(root)) or path.startswith(

@@ -24,7 +24,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("text", PAYLOADS, ids=lambda text: text[:20])
-def test_hostile_text_changes_only_string_constants(text: str, tmp_path: Path) -> None:
+def test_hostile_spec_text_changes_only_constants_in_the_generated_code(
+    text: str, tmp_path: Path
+) -> None:
     specs = make_text_toolset(text)
     specs["toolset"]["targets"]["mcp"] = {"search": True, "search_hints": True}
     check_same_structure(tmp_path, specs)
@@ -48,13 +50,17 @@ printable = st.text(
 @example(texts=["\\1", "Tool1Arguments"])
 @example(texts=[" "])
 @given(texts=st.lists(printable, min_size=3, max_size=3))
-def test_random_text_changes_only_constants(texts: list[str], tmp_path: Path) -> None:
+def test_random_spec_text_changes_only_constants_in_the_generated_code(
+    texts: list[str], tmp_path: Path
+) -> None:
     check_same_structure(tmp_path, make_text_toolset(*texts))
 
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_repository_text_changes_only_constants(toolset: str, tmp_path: Path) -> None:
+def test_repository_spec_text_changes_only_constants_in_the_generated_code(
+    toolset: str, tmp_path: Path
+) -> None:
     specs = {
         path.stem: yaml.safe_load(path.read_text("utf-8"))
         for path in sorted((ROOT / "specs" / toolset).glob("*.yaml"))
@@ -84,7 +90,9 @@ LISTS = sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
         for number, path in enumerate(LISTS)
     ],
 )
-def test_real_server_text_changes_only_constants(path: Path, tmp_path: Path) -> None:
+def test_real_server_text_changes_only_constants_in_the_generated_code(
+    path: Path, tmp_path: Path
+) -> None:
     specs: dict[str, Any] = {"toolset": {"name": "x", "title": "X"}}
     for tool in json.loads(path.read_text("utf-8"))["tools"]:
         spec = {"name": tool["name"], "summary": "x"}

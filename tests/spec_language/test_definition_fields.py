@@ -25,11 +25,14 @@ def run_script(runtime: Path, *options: str) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_committed_file_is_up_to_date() -> None:
+def test_committed_spec_fields_json_is_up_to_date() -> None:
     assert FILE.read_text("utf-8") == render_definition_fields(), "run `make generate`"
 
 
-def test_script_writes_and_checks_the_file(tmp_path: Path) -> None:
+def test_spec_fields_script_writes_the_file_and_reports_an_outdated_one(
+    tmp_path: Path,
+) -> None:
+    """Exit with 1 and suggest `make generate` with `--check` if it is outdated."""
     package = FILE.parents[len(testing.__name__.split(".")) - 1]
     copied = tmp_path / package.name
     shutil.copytree(package, copied, ignore=shutil.ignore_patterns("__pycache__"))
@@ -48,7 +51,7 @@ def test_script_writes_and_checks_the_file(tmp_path: Path) -> None:
     assert run_script(tmp_path, "--check").returncode == 0
 
 
-def test_makefile_targets_run_the_script() -> None:
+def test_make_generate_and_make_check_run_the_spec_fields_script() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
 
     for target, options in (("generate", ""), ("check", " --check")):

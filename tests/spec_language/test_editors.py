@@ -132,7 +132,9 @@ def editor(tmp_path: Path) -> Iterator[Editor]:
 
 @pytest.mark.node
 @pytest.mark.parametrize("kind", SPECS)
-def test_server_checks_and_completes(editor: Editor, tmp_path: Path, kind: str) -> None:
+def test_yaml_language_server_reports_errors_and_completes_keys_in_each_spec_kind(
+    editor: Editor, tmp_path: Path, kind: str
+) -> None:
     name, body, expected_message, expected_key = SPECS[kind]
     file = tmp_path / name
     prefix = "../" * (len(Path(name).parts) - 2) if "/" in name else "specs/"

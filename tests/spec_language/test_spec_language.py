@@ -33,7 +33,7 @@ ANNOTATIONS = load_annotation_schema()["$defs"]["annotations"]["properties"]
 
 
 @pytest.mark.parametrize("kind", DESCRIBED_KINDS)
-def test_language_annotations_are_valid(kind: str) -> None:
+def test_annotations_in_every_spec_language_file_are_valid(kind: str) -> None:
     assert list(check_annotations(load_annotated_schema(kind))) == []
 
 
@@ -63,7 +63,9 @@ def test_language_annotations_are_valid(kind: str) -> None:
         ("order", "read_by", ["prompt"]),
     ],
 )
-def test_wrong_annotation_is_reported(field: str, annotation: str, value: Any) -> None:
+def test_wrong_annotation_in_a_spec_language_file_is_reported_with_its_field(
+    field: str, annotation: str, value: Any
+) -> None:
     language = copy.deepcopy(load_annotated_schema("tool"))
     language["properties"][field][annotation] = value
     if value is None:
@@ -74,7 +76,9 @@ def test_wrong_annotation_is_reported(field: str, annotation: str, value: Any) -
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)
-def test_published_schema_has_no_annotations(kind: str) -> None:
+def test_published_spec_schema_is_valid_json_schema_without_toolcast_annotations(
+    kind: str,
+) -> None:
     published = get_schema(kind)
 
     jsonschema_rs.meta.validate(published)
@@ -90,7 +94,7 @@ def _list_annotations(path: str, node: Any) -> list[str]:
     return annotations
 
 
-def test_published_schema_contains_all_descriptions() -> None:
+def test_published_spec_schema_contains_every_spec_field_description() -> None:
     for kind in DESCRIBED_KINDS:
         published = get_schema(kind)
         for path, node in list_fields(kind):
@@ -127,7 +131,7 @@ VERBATIM = (
 )
 
 
-def test_model_uses_language_defaults() -> None:
+def test_model_class_defaults_equal_the_defaults_in_the_spec_language() -> None:
     """A model class does not declare a default if the spec language has one."""
     paths = [
         f"{kind}.{field.dotted_path}"
@@ -151,7 +155,7 @@ def test_model_uses_language_defaults() -> None:
         assert default == get_default(path), path
 
 
-def test_null_is_replaced_by_null_means() -> None:
+def test_null_in_a_spec_is_replaced_by_the_fields_null_means_value() -> None:
     targets = {"mcp": {"links": None, "client": "desk"}, "cli": None, "other": None}
 
     assert replace_nulls("toolset.targets", targets) == {
@@ -161,7 +165,8 @@ def test_null_is_replaced_by_null_means() -> None:
     }
 
 
-def test_literal_defaults_are_published() -> None:
+def test_published_spec_schema_has_only_literal_defaults() -> None:
+    """Omit a default that refers to another field."""
     tool, toolset = (
         get_schema("tool")["properties"],
         get_schema("toolset")["properties"],
@@ -177,7 +182,7 @@ def test_literal_defaults_are_published() -> None:
     )
 
 
-def test_readers_are_targets_or_rules() -> None:
+def test_read_by_annotation_allows_exactly_rules_and_the_built_in_targets() -> None:
     readers = ANNOTATIONS["read_by"]["items"]["enum"]
 
     assert sorted(readers) == sorted(["rules", *BUILT_IN])
@@ -186,7 +191,9 @@ def test_readers_are_targets_or_rules() -> None:
 @pytest.mark.parametrize(
     "kind", ["tool", "toolset", "mcp_resource", "mcp_prompt", "workspace"]
 )
-def test_every_field_declares_its_changes(kind: str) -> None:
+def test_every_spec_field_has_a_change_annotation_or_is_inside_such_a_field(
+    kind: str,
+) -> None:
     with_changes = {f.dotted_path for f in list_fields(kind) if "change" in f.node}
     without_changes = [
         field.dotted_path

@@ -138,22 +138,34 @@ def test_tool_count_above_client_limit_is_reported(make_project: MakeProject) ->
       editor: {allow: "*", kind: cursor}
       other: {allow: "*", kind: vscode}
       few: {allow: [ping_1], kind: cursor}
+      forty: {allow: "*", deny: [ping_0], kind: cursor}
+      plain: {allow: "*"}
+    client_kind: cursor
     """
     assert list_findings(make_project(tools, toolset=toolset), "access/tool-count") == [
         "specs/toy/toolset.yaml:6: `editor` has 41 tools; Cursor accepts 40 in a request"
-        " (its forum; later versions take more)"
+        " (its forum; later versions take more)",
+        "specs/toy/toolset.yaml:11: `plain` has 41 tools; Cursor accepts 40 in a request"
+        " (its forum; later versions take more)",
     ]
 
 
 def test_section_above_namespace_limit_is_reported(make_project: MakeProject) -> None:
     tools = {f"ping_{number}": f"{PING}section: talk\n" for number in range(10)}
+    tools |= {f"bare_{number}": PING for number in range(10)}
     tools["pong"] = f"{PING}section: talk\nalways: true\n"
     toolset = f"{TOOLSET}client_kind: openai-tool-search\n"
     rule = "access/tool-count"
-    assert list_findings(make_project(tools, toolset=toolset), rule) == [
-        "specs/toy/toolset.yaml:6: the section `talk` is a namespace of 10 tools for the"
-        " caller; OpenAI recommends at most 9"
+    findings = [
+        f"specs/toy/toolset.yaml:{line}: the section `{name}` is a namespace of 10 tools"
+        " for {}; OpenAI recommends at most 9"
+        for line, name in ((6, "talk"), (1, "tools"))
     ]
+    project = make_project(tools, toolset=toolset)
+    assert list_findings(project, rule) == [f.format("the caller") for f in findings]
+    toolset += 'clients: {a: {allow: "*", deny: [ping_0, bare_0]}, b: {allow: "*"}}\n'
+    project = make_project(tools, toolset=toolset, at="clients")
+    assert list_findings(project, rule) == [f.format("`b`") for f in findings]
     other = make_project(tools, toolset=TOOLSET, at="other")
     assert list_findings(other, rule) == []
 

@@ -210,7 +210,7 @@ class ToolSpec:
     cases: tuple[Case, ...] = ()
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
-    source: Source = field(default=NOWHERE, compare=False, repr=False)
+    source: Source = field(default=NOWHERE, repr=False)
 
     @cached_property
     def module(self) -> str:
@@ -386,7 +386,7 @@ class Toolset:
     extensions: JsonObject = field(default_factory=dict)
     suppress: tuple[Suppression, ...] = ()
     definitions: Definitions | None = None
-    source: Source = field(default=NOWHERE, compare=False, repr=False)
+    source: Source = field(default=NOWHERE, repr=False)
 
     @property
     def heading(self) -> str:
@@ -541,7 +541,7 @@ class Workspace:
     fail_on: str = language_default("workspace.fail_on")
     definitions: Definitions | None = None
     toolsets: tuple[Toolset, ...] = ()
-    source: Source = field(default=NOWHERE, compare=False, repr=False)
+    source: Source = field(default=NOWHERE, repr=False)
 
     @property
     def commands(self) -> Mapping[str, str] | None:

@@ -105,7 +105,7 @@ def find_invisible(text: str) -> str | None:
     if odd:
         return odd
     for run in _JOINERS.finditer(text):
-        before = text[max(0, run.start() - 2) : run.start()]
+        before = text[max(0, run.start() - 1) : run.start()]
         if len(run.group()) > 1 or not _can_join(before, run.group()):
             return run.group()[0]
     for run in _DIRECTIONS.finditer(text):
@@ -177,18 +177,17 @@ def _list_varied_ideographs() -> frozenset[str]:
 
 
 def _can_join(before: str, joiner: str) -> bool:
-    """Return whether a joiner is valid after the characters before it.
+    """Return whether a joiner is valid after the character before it.
 
     It is valid in scripts with joiners and, for a zero-width joiner, after emoji.
     """
-    letter = before[-1:]
-    if letter == "":
+    if before == "":
         return False
-    if unicodedata.name(letter, "").startswith(_JOINED_SCRIPTS):
+    if unicodedata.name(before, "").startswith(_JOINED_SCRIPTS):
         return True
     # A joiner in an emoji sequence follows an emoji, its variation selector or its skin
     # tone.
-    is_emoji = unicodedata.category(letter) in ("So", "Sk") or letter == "\ufe0f"
+    is_emoji = unicodedata.category(before) in ("So", "Sk") or before == "\ufe0f"
     return joiner == "\u200d" and is_emoji
 
 

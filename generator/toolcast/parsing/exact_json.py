@@ -101,7 +101,7 @@ def read_json(data: bytes | str) -> tuple[Any, tuple[str, ...]]:
 
 def _is_within_depth(value: Any) -> bool:
     level: list[Any] = [[value]]
-    for _ in range(_MAX_LEVELS):
+    for _ in range(_MAX_LEVELS + 1):
         level = [
             item
             for container in level

@@ -91,7 +91,7 @@ class Source:
         """Return a finding of severity error; see `finding`."""
         return self.finding(rule, Severity.ERROR, path, message, help, at_key=at_key)
 
-    def locate(self, path: Path, *, at_key: bool = False) -> tuple[Location, str]:
+    def locate(self, path: Path, *, at_key: bool) -> tuple[Location, str]:
         """Return the location of a path or nearest ancestor, and its line's text."""
         owner, path = self.home(path)
         span, line = owner._find_span(path, at_key)

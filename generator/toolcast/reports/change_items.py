@@ -269,7 +269,7 @@ def _values_not_in_message(change: Change) -> tuple[Any, ...]:
         return NO_VALUES
     old_texts, new_texts = (_collect_texts(value) for value in values)
     differing = old_texts ^ new_texts
-    if ABSENT not in values and all(isinstance(value, str) for value in values):
+    if all(isinstance(value, str) for value in values):
         # A message contains only excerpts of long texts, so compare the excerpts.
         texts = format_differing_values(values, _MAX_COMPARED_CHARACTERS)
         excerpts = (text.strip('"').replace("`", "'") for text in texts)

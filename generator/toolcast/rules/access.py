@@ -328,7 +328,7 @@ def check_unreachable_tools(
             message = f"no client may use a tool of `{server.name}`"
             help_ = "add its tools to `allow` of a client, or remove the server"
             path = ("mcp_servers", server.name)
-            yield problem_at(toolset, path, message, help_, at_key=True)
+            yield problem_at(toolset, path, message, help_)
 
 
 @rule("access/unreachable", on="tool", severity=Severity.ERROR)
@@ -419,7 +419,7 @@ def check_oauth(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     if clients and not opens_client:
         message = "no scope gives access to a client's endpoint"
         help_ = "add `clients` to a scope"
-        yield problem_at(toolset, (*path, "scopes"), message, help_, at_key=True)
+        yield problem_at(toolset, (*path, "scopes"), message, help_)
 
 
 @rule("access/incomplete-deny-pattern", on="toolset", severity=Severity.ERROR)
@@ -559,7 +559,7 @@ def check_shared_endpoints(workspace: Workspace) -> Iterator[Problem]:
     for endpoint in workspace.endpoints:
         path = ("endpoints", endpoint.name)
         for message, help_ in _check_shared_endpoint(endpoint, workspace):
-            yield problem_at(workspace, path, message, help_, at_key=True)
+            yield problem_at(workspace, path, message, help_)
 
 
 def _check_shared_endpoint(

@@ -158,7 +158,7 @@ def check_pool(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     if tool.data is not None and "pool" not in tool.data:
         message = "`data` has no `pool` for its tables"
         help_ = "add `pool:` with one of the toolset's `pools`"
-        yield problem_at(tool, ("data",), message, help_, at_key=True)
+        yield problem_at(tool, ("data",), message, help_)
 
 
 @rule("data/wrong-pool", on="tool", severity=Severity.ERROR)

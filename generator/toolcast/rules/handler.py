@@ -275,7 +275,7 @@ def check_lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                 "add `lifespan: module:function`, a context manager that yields the"
                 " dependencies"
             )
-            yield problem_at(toolset, ("dependencies",), message, help_, at_key=True)
+            yield problem_at(toolset, ("dependencies",), message, help_)
         return
     problem = _check_reference(workspace, toolset, toolset.lifespan)
     if problem is None:

@@ -182,7 +182,8 @@ class CrossToolInstructions:
         at the end of a sentence.
         """
         folds = set(runs & self._names_by_fold.keys())
-        for run in [run[:_MAX_NAME_CHARACTERS] for run in runs if "." in run]:
+        # The period at the end of a sentence follows a name of up to the maximum length.
+        for run in [run[: _MAX_NAME_CHARACTERS + 1] for run in runs if "." in run]:
             while "." in run:
                 run = run.rpartition(".")[0]
                 if run in self._names_by_fold:

@@ -287,7 +287,7 @@ def check_validity(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
     if error:
         message = f"the runtime cannot compile `{schema.field}`, so it would refuse every call: {error}"
         help_ = "correct or remove the keyword that the reason names"
-        yield problem_at(schema.tool, (schema.field,), message, help_, at_key=True)
+        yield problem_at(schema.tool, (schema.field,), message, help_)
 
 
 def _find_compile_error(schema: ToolSchema, scope: Scope) -> str:
@@ -353,7 +353,7 @@ def check_missing_root_type(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
             "`parameters` has no `type`, so MCP clients reject the server's whole list"
         )
         help_ = "add `type: object`"
-        yield problem_at(tool, ("parameters",), message, help_, at_key=True)
+        yield problem_at(tool, ("parameters",), message, help_)
 
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
@@ -913,10 +913,10 @@ def _can_repeat_itself(body: Any) -> bool:
                 required_length += lower_bound * repeated.getwidth()[0]
         elif operation is constants.BRANCH:
             branches = argument[1]
-            has_repetition = has_repetition or any(map(_can_repeat_itself, branches))
-            required_length += min(branch.getwidth()[0] for branch in branches)
-            if has_repetition:
-                required_length = 0
+            if any(map(_can_repeat_itself, branches)):
+                has_repetition = True
+            else:
+                required_length += min(branch.getwidth()[0] for branch in branches)
         elif operation not in (constants.AT, constants.ASSERT, constants.ASSERT_NOT):
             required_length += 1
     return has_repetition and required_length == 0

@@ -688,8 +688,7 @@ def check_server_secrets(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
     help_ = "move it to an environment variable, and write `${NAME}` here"
     for path, owner in secrets:
         message = f"{owner} contains a literal secret"
-        at_key = isinstance(path[-1], str)
-        problem = problem_at(toolset, path, message, help_, at_key=at_key)
+        problem = problem_at(toolset, path, message, help_, at_key=True)
         # The source line contains the secret, which must not be printed in reports.
         yield problem._replace(source_line="")
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 
+from toolcast.diff.change import Change, ChangeRule, Grade, Grades
 from toolcast.diff.comparison import Comparison, compare, load_change_rules
+from toolcast.diff.effects import Effect
 from toolcast.diff.review.verdict import DEFAULT_LIMITS, Verdict, judge
+from toolcast.findings import Location
 from toolcast.model.model import Workspace
 from toolcast.spec_language.spec_language import get_schema
 
@@ -21,6 +25,10 @@ CASES = sorted(folder.parent for folder in HERE.glob("cases/*/after"))
 FORMATS = {"text": "text.txt", "json": "diff.json", "markdown": "comment.md"}
 FORMATS |= {"github": "github.txt", "sarif": "diff.sarif"}
 """The values of `--format`, with the file of the expected output."""
+
+LOCATION = Location("specs/toy/act.yaml", 3, 1, 4)
+GRADES = Grades(Grade.BREAKING, Grade.RISKY)
+RULE = ChangeRule("tool/removed", "Gone.", GRADES, "tool/added")
 
 
 @cache
@@ -60,3 +68,20 @@ def judge_changes(
         known=load_change_rules(()),
         today=TODAY,
     )
+
+
+def judge_comparison(
+    changes: list[Change], effects: Sequence[Effect] = (), against: str = "main"
+) -> Verdict:
+    """Return a verdict with the default limits, without acceptances."""
+    workspace = Workspace("", ("specs/toy",), ())
+    return judge(
+        Comparison(changes, [*effects]), (workspace, workspace), against,
+        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
+    )  # fmt: skip
+
+
+def build_change(tool: str, message: str, before: Any, after: Any) -> Change:
+    """Return the change of a tool's name."""
+    values = (("name",), before, after, message)
+    return Change(RULE, "toy", tool, *values, RULE.grades, LOCATION)

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tests.diff.reports.layout import TODAY, validate_json, validate_sarif
-from toolcast.diff.change import ABSENT, Change, ChangeRule, Grade, Grades
-from toolcast.diff.comparison import Comparison
+from tests.diff.reports.layout import (
+    LOCATION,
+    RULE,
+    build_change,
+    judge_comparison,
+    validate_json,
+    validate_sarif,
+)
+from toolcast.diff.change import ABSENT, Change
 from toolcast.diff.effects import Effect, EffectKind
-from toolcast.diff.review.verdict import DEFAULT_LIMITS, Verdict, judge
+from toolcast.diff.review.verdict import Verdict
 from toolcast.findings import Finding, Location, Severity
-from toolcast.model.model import Workspace
 from toolcast.reports.formats import encode_sarif, report_changes, report_findings
 from toolcast.reports.item import ReportContext, ReportItem
 
-GRADES = Grades(Grade.BREAKING, Grade.RISKY)
-RULE = ChangeRule("tool/removed", "Gone.", GRADES, "tool/added")
 # Texts with a meaning in one of the formats, and any other text.
 TEXTS = st.one_of(
     st.text(),
@@ -40,7 +41,6 @@ TEXTS = st.one_of(
     ).map("".join),
     st.lists(st.sampled_from("`|<@ a"), max_size=12).map("".join),
 )  # fmt: skip
-LOCATION = Location("specs/toy/act.yaml", 3, 1, 4)
 CONTEXT = ReportContext(tempfile.gettempdir())
 
 
@@ -52,23 +52,6 @@ def make_verdict(text: str, value: str) -> Verdict:
     )  # fmt: skip
     effect = Effect(EffectKind.VISIBILITY, "x", "toy", "act", text, value, text, True)
     return judge_comparison([change], [effect], text)
-
-
-def judge_comparison(
-    changes: list[Change], effects: Sequence[Effect] = (), against: str = "main"
-) -> Verdict:
-    """Return a verdict with the default limits, without acceptances."""
-    workspace = Workspace("", ("specs/toy",), ())
-    return judge(
-        Comparison(changes, [*effects]), (workspace, workspace), against,
-        limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
-    )  # fmt: skip
-
-
-def build_change(tool: str, message: str, before: Any, after: Any) -> Change:
-    """Return the change of a tool's name."""
-    values = (("name",), before, after, message)
-    return Change(RULE, "toy", tool, *values, RULE.grades, LOCATION)
 
 
 def assert_no_command(log: str) -> None:
@@ -163,7 +146,7 @@ def test_finding_with_hostile_text_is_escaped_in_every_report_format(
     assert html.count("<tr>") == 2
 
 
-@pytest.mark.parametrize("number", [10, 3_000])
+@pytest.mark.parametrize("number", [10, 11, 3_000])
 def test_diff_markdown_report_counts_changes_beyond_githubs_limit(number: int) -> None:
     changes = [
         build_change(
