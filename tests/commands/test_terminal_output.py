@@ -141,7 +141,7 @@ def test_toolcast_diff_outside_git_or_without_commit_suggests_the_against_option
         ("catalog --output page.html", "0 tools -> page.html ("),
     ],
 )
-def test_commands_in_a_project_without_tools_print_a_short_message(
+def test_generate_select_tokens_and_catalog_without_tools_exit_with_0_and_a_message(
     make_project: Callable[..., Any], command: str, expected_output: str
 ) -> None:
     done = toolcast(make_project({}).root, *command.split())

@@ -124,7 +124,10 @@ def test_check_preflight_builds_the_wheel_with_any_build_backend(
         assert f"help: {help_}" in text
 
 
-def test_check_without_preflight_notes_an_unknown_wheel(project: Project) -> None:
+def test_check_all_without_preflight_reports_the_unbuilt_wheel_as_a_note(
+    project: Project,
+) -> None:
+    """Without `--all`, this note is not printed."""
     text = run_check(project, HATCHLING)
     assert "note: output/unknown-wheel" in text
     assert "run `toolcast check --preflight`" in text

@@ -161,7 +161,9 @@ def test_any_parameter_cli_option_name_is_one_shell_argument(parameter: str) -> 
 @example("self")
 @example("__x")
 @example("é")
-def test_is_keyword_argument_is_true_only_if_python_compiles(parameter: str) -> None:
+def test_is_keyword_argument_accepts_only_a_parameter_name_that_python_compiles(
+    parameter: str,
+) -> None:
     if is_keyword_argument(parameter):
         exec(f"def f(*, {parameter}): ...", {})
 

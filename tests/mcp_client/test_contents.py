@@ -51,7 +51,9 @@ def test_mcp_resource_content_comparison_ignores_key_order_and_meta() -> None:
     assert encode_content({"resultType": "input_required"}) is None
 
 
-def test_difference_between_long_contents_is_cut_to_its_first_characters() -> None:
+def test_difference_between_long_contents_is_displayed_in_excerpts_under_250_characters() -> (
+    None
+):
     equal = "x" * 500
     first, second = escape_difference(f"{equal}at 9\n{equal}", f"{equal}at 10{equal}")
     assert first.startswith("...xxx") and "at 9\\n" in first

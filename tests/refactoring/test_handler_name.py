@@ -140,7 +140,7 @@ def test_rename_handler_edits_other_modules(make_code: MakeProject) -> None:
     assert read_files(project.root) == specs
 
 
-def test_rename_handler_lists_and_keeps_object_attributes(
+def test_rename_handler_lists_but_does_not_edit_an_object_attribute_with_the_old_name(
     make_code: MakeProject,
 ) -> None:
     code = "def f(box):\n    return box.old_tool()\n"
@@ -173,14 +173,18 @@ def test_rename_handler_rejects_an_ambiguous_use_in_another_module(
     run_command(project, "rename", "old_tool", "new_tool")
 
 
-def test_rename_handler_uses_an_existing_new_function(make_code: MakeProject) -> None:
+def test_rename_handler_accepts_a_function_that_already_has_the_new_tool_name(
+    make_code: MakeProject,
+) -> None:
     project = make_code(PLAIN.replace("old_tool", "new_tool"))
     run_command(project, "rename", "old_tool", "new_tool", "--handler")
     spec = (project.root / "specs/toy/new_tool.yaml").read_text()
     assert "handler: handlers.toy:new_tool\n" in spec
 
 
-def test_rename_handler_rejects_another_function_name(make_code: MakeProject) -> None:
+def test_rename_handler_rejects_a_handler_function_not_named_after_the_tool(
+    make_code: MakeProject,
+) -> None:
     project = make_code(PLAIN)
     run_command(project, "rename", "old_tool", "new_tool")
     output = run_rejected(project, 1, "rename", "new_tool", "newer_tool", "--handler")

@@ -66,7 +66,7 @@ def test_remove_reserves_the_names_of_a_deprecated_tool(repo: Project) -> None:
         ),
     ],
 )
-def test_remove_command_before_the_announced_date_requires_without_notice(
+def test_removing_a_tool_before_its_announced_date_requires_the_without_notice_option(
     repo: Project, deprecated: str, message: str
 ) -> None:
     spec = "specs/toy/store_note.yaml"

@@ -277,7 +277,9 @@ old\r
 <!-- /toolcast -->"""
 
 
-def test_rename_edits_and_remove_lists_markers_in_documents(notes: Project) -> None:
+def test_rename_edits_and_remove_lists_region_markers_in_markdown_documents(
+    notes: Project,
+) -> None:
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("documents: [docs/tools.md]\n")
     document = notes.root / "docs/tools.md"

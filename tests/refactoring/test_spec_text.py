@@ -109,7 +109,9 @@ def test_yaml_edit_preserves_windows_line_ends_and_byte_order_mark() -> None:
         ("z: 1\nlist:\n  - a", "z: 1\nlist:\n  - a\n  - c"),
     ],
 )
-def test_item_appended_to_a_yaml_list_has_its_style(before: str, after: str) -> None:
+def test_item_appended_to_a_yaml_list_has_the_same_block_or_flow_style_as_the_list(
+    before: str, after: str
+) -> None:
     assert_edited(before, after, lambda s: s.append_item(("list",), "c"))
 
 
@@ -173,7 +175,9 @@ def test_object_inserted_into_yaml_has_the_same_block_or_flow_style_as_its_paren
         ("a:\nz: 1\n", "a:\nb: c\nz: 1\n"),
     ],
 )
-def test_yaml_key_is_inserted_after_another_value(before: str, after: str) -> None:
+def test_yaml_key_inserted_after_a_value_is_on_a_new_line_before_following_comments(
+    before: str, after: str
+) -> None:
     assert_edited(before, after, lambda s: s.insert_key(("a",), "b", "c"))
 
 
@@ -187,7 +191,7 @@ def test_several_yaml_list_items_are_removed_in_one_edit() -> None:
     assert_edited("list:\n- a\n- b\n- c\n", "list:\n- a\n", remove)
 
 
-def test_yaml_edit_paths_refer_to_the_original_file() -> None:
+def test_second_yaml_edit_uses_list_indexes_from_before_the_first_edit() -> None:
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), 0)
         spec.remove_item(("list", 1, "of"), 1)
