@@ -121,6 +121,7 @@ OTHERS = {
     "g": "import json as toy\ntoy.old_tool\nclass A:\n    old_tool = 1\n",
     "sub/__init__": "from ..toy import old_tool\nfrom ..c import old_tool as c\n",
     "sub/h": "from . import old_tool\nX = old_tool\n",
+    "i": "from .c import *\nX = old_tool\n",
 }
 
 
@@ -128,7 +129,7 @@ def test_rename_handler_edits_other_modules(make_code: MakeProject) -> None:
     project = make_code(PLAIN, **OTHERS)
     specs = read_files(project.root)
     run_command(project, "rename", "old_tool", "new_tool", "--handler")
-    same = {"c", "g"}
+    same = {"c", "g", "i"}
     for name, code in OTHERS.items():
         renamed = code if name in same else code.replace("old_tool", "new_tool")
         renamed = renamed.replace("# new_tool", "# old_tool")
@@ -161,7 +162,11 @@ def test_rename_handler_lists_but_does_not_edit_an_object_attribute_with_the_old
             "from .toy import old_tool\nnew_tool = 1\n",
             "handlers/a.py:2: the module already uses the name `new_tool`",
         ),
-        ("old_tool = (\n", "handlers/a.py contains `old_tool`, but is not valid"),
+        ("old_tool = (\n", "handlers/a.py may use `old_tool`, but is too large or"),
+        (
+            f"from .toy import old_tool\n{'#' * (2 << 20)}",
+            "handlers/a.py may use `old_tool`, but is too large or not valid Python",
+        ),
     ],
 )
 def test_rename_handler_rejects_an_ambiguous_use_in_another_module(

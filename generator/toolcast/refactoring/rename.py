@@ -277,7 +277,8 @@ def rename_handler(workspace: Workspace, owned: OwnedTool, new: str) -> HandlerE
     for module in sorted(modules, key=lambda module: module.file == defining_file):
         if module.tree is None:
             raise EditRefusedError(
-                f"{module.file} contains `{old}`, but is not valid Python in UTF-8",
+                f"{module.file} may use `{old}`, but is too large or not valid Python in"
+                " UTF-8",
                 "fix the module, or rename the function by hand",
             )
         if module.file == defining_file:
