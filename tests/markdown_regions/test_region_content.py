@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -109,6 +110,46 @@ def test_region_marker_renders_the_tool_parameter_or_exposure_table_it_names(
 ) -> None:
     project = make_project(TOOLS, toolset=TOOLSET)
     assert render(project, args).split("\n") == lines
+
+
+def test_parameter_table_cuts_lists_at_12_values_at_60_characters_and_levels_at_9(
+    make_project: MakeProject,
+) -> None:
+    array: Any = {"type": "integer"}
+    nested: Any = {"type": "object"}
+    for _ in range(9):
+        array = {"type": "array", "items": array}
+        nested = {"type": "object", "properties": {"a": nested}}
+    parameters = {
+        "enum": {"enum": list(range(12))},
+        "more": {"enum": list(range(13))},
+        "union": {"oneOf": [{"const": number} for number in range(13)]},
+        "text": {"const": "x" * 58},
+        "long": {"const": "x" * 59},
+        "array": array["items"],
+        "arrays": array,
+        "nested": nested,
+        "never": False,
+    }
+    schema = json.dumps({"type": "object", "properties": parameters})
+    project = make_project({"note": f"summary: Note.\nparameters: {schema}\n"})
+    rows = render(project, "parameters toy note").splitlines()[2:]
+    numbers = [f"`{number}`" for number in range(12)]
+    nested_names = [("nested" + ".a" * level, "object") for level in range(9)]
+    assert [tuple(row.split(" | ")[:2]) for row in rows] == [
+        (f"| `{name}`", text)
+        for name, text in [
+            ("enum", ", ".join(numbers)),
+            ("more", ", ".join([*numbers, "..."])),
+            ("union", " or ".join(numbers)),
+            ("text", '`"' + "x" * 58 + '"`'),
+            ("long", '`"' + "x" * 56 + "...`"),
+            ("array", "array of " * 8 + "integer"),
+            ("arrays", "array of " * 9 + "anything"),
+            *nested_names,
+            ("never", "nothing"),
+        ]
+    ]
 
 
 @pytest.mark.parametrize(

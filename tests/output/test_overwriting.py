@@ -108,7 +108,7 @@ def test_generate_overwrites_an_output_equal_to_one_among_its_last_20_generated_
         versions.append((small.root / DEFINITION).read_bytes())
     (small.root / DEFINITION).write_bytes(versions[2])
     assert run("generate").exit_code == 0
-    (small.root / DEFINITION).write_bytes(versions[0])
+    (small.root / DEFINITION).write_bytes(versions[1])
     assert run("generate").exit_code == 1
 
 

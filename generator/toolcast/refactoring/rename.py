@@ -62,7 +62,7 @@ _PRECEDING_FIELDS = ("timeout", "handler", "name")
 
 
 def rename_tool(
-    workspace: Workspace, owned: OwnedTool, new: str, *, with_handler: bool = False
+    workspace: Workspace, owned: OwnedTool, new: str, *, with_handler: bool
 ) -> ProjectEdit:
     """Plan the renaming of a tool to an unused name, or to one of its previous names.
 
