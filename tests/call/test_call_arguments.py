@@ -146,7 +146,7 @@ async def test_call_without_or_with_invalid_arguments_lists_60_names_and_returns
 ) -> None:
     """Without a tool, tools are listed; for invalid arguments, the parameters."""
     names = [f"n{number}" for number in range(10, 10 + count)]
-    properties = dict.fromkeys(names, {"type": "string"})
+    properties = {name: {"type": "string"} for name in names}
     definition = {"inputSchema": {"type": "object", "properties": properties}}
     tools = {name: Tool(name, "Is one.", "", definition) for name in names}
 

@@ -208,13 +208,18 @@ def test_catalog_against_option_adds_graded_changes_since_a_commit(
     project = make_project(tools)
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"]):
         run_git(project.root, *arguments)
+    # The commit is compared itself, not its merge base with the current one.
+    run_git(project.root, "checkout", "-qb", "other")
+    project.edit("specs/toy/pong.yaml", "title: Ping", "title: Pong")
+    run_git(project.root, "commit", "-qam", "Other")
+    run_git(project.root, "checkout", "-q", "-")
     project.edit("specs/toy/ping.yaml", old, new)
     project.edit("specs/toy/pung.yaml", "title: Ping", "title: Pung")
-    page = read_catalog(project.root, "--against", "HEAD")
-    assert page.data["against"] == "HEAD"
+    page = read_catalog(project.root, "--against", "other")
+    assert page.data["against"] == "other"
     worst = {tool["name"]: tool["worst"] for tool in page.data["tools"]}
-    assert worst == {"ping": "risky", "pong": None, "pung": "safe"}
-    [change, _] = page.data["changes"]
+    assert worst == {"ping": "risky", "pong": "safe", "pung": "safe"}
+    [change, *_] = page.data["changes"]
     assert (change["before"], change["after"]) == (old, f"{new[:800]}…")
     assert change["grades"]["prompt"] == "risky"
 

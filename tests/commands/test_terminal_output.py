@@ -110,6 +110,7 @@ def test_every_command_outside_a_project_suggests_toolcast_init(
         ),
         ("schema tols", "Invalid value for '[KIND]': 'tols' is not one of 'tool',"),
         ("rename a", "Error: Missing argument 'NEW'."),
+        ("import tools.json", "Error: Missing option '--toolset'"),
     ],
 )
 def test_toolcast_suggests_a_correction_for_misspelled_commands_and_arguments(

@@ -33,6 +33,8 @@ TOOLS = {
               required: [x]
               properties: {x: {type: number}, y: {$ref: "#/$defs/size"}}
             either: {anyOf: [{type: string}, {type: array, items: {}}]}
+            many: {type: array}
+            one: {type: string, items: {}}
             "odd | name": true
           $defs: {size: {type: integer}}
         """,
@@ -89,6 +91,8 @@ def render(project: Any, args: str) -> str:
                 "| `place.x` | number | yes |  |",
                 "| `place.y` | `size` |  |  |",
                 "| `either` | string or array of anything |  |  |",
+                "| `many` | array |  |  |",
+                "| `one` | string |  |  |",
                 "| `odd \\| name` | anything |  |  |",
             ],
         ),
