@@ -120,10 +120,14 @@ def test_parameter_table_cuts_lists_at_12_values_at_60_characters_and_levels_at_
     make_project: MakeProject,
 ) -> None:
     array: Any = {"type": "integer"}
+    choice: Any = {"type": "integer"}
     nested: Any = {"type": "object"}
+    items: Any = {"type": "array"}
     for _ in range(9):
         array = {"type": "array", "items": array}
+        choice = {"anyOf": [choice]}
         nested = {"type": "object", "properties": {"a": nested}}
+        items = {"type": "array", "items": {"properties": {"a": items}}}
     parameters = {
         "enum": {"enum": list(range(12))},
         "more": {"enum": list(range(13))},
@@ -132,7 +136,10 @@ def test_parameter_table_cuts_lists_at_12_values_at_60_characters_and_levels_at_
         "long": {"const": "x" * 59},
         "array": array["items"],
         "arrays": array,
+        "choice": choice["anyOf"][0],
+        "choices": choice,
         "nested": nested,
+        "items": items,
         "never": False,
     }
     schema = json.dumps({"type": "object", "properties": parameters})
@@ -140,6 +147,7 @@ def test_parameter_table_cuts_lists_at_12_values_at_60_characters_and_levels_at_
     rows = render(project, "parameters toy note").splitlines()[2:]
     numbers = [f"`{number}`" for number in range(12)]
     nested_names = [("nested" + ".a" * level, "object") for level in range(9)]
+    item_names = [("items" + "[].a" * n, "array of anything") for n in range(9)]
     assert [tuple(row.split(" | ")[:2]) for row in rows] == [
         (f"| `{name}`", text)
         for name, text in [
@@ -150,7 +158,10 @@ def test_parameter_table_cuts_lists_at_12_values_at_60_characters_and_levels_at_
             ("long", '`"' + "x" * 56 + "...`"),
             ("array", "array of " * 8 + "integer"),
             ("arrays", "array of " * 9 + "anything"),
+            ("choice", "integer"),
+            ("choices", "anything"),
             *nested_names,
+            *item_names,
             ("never", "nothing"),
         ]
     ]

@@ -51,6 +51,13 @@ def test_read_calls_raises_listing_error_with_the_line_that_is_not_a_call(
     assert str(raised.value).startswith(f"{path}{error}")
 
 
+def test_read_calls_raises_listing_error_for_a_missing_file(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    with pytest.raises(ListingError) as raised:
+        read_calls(str(path))
+    assert str(raised.value) == f"{path}: No such file or directory"
+
+
 def test_read_calls_accepts_a_file_with_at_most_16_mib(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     path.write_bytes(b'{"tool": "a"}'.ljust(16 * 1024 * 1024))
