@@ -72,7 +72,10 @@ def run_check(project: Project, pyproject: str, *options: str) -> str:
 @pytest.mark.parametrize(
     ("settings", "missing"),
     [
-        ("", "lacks `generated/__init__.py`, `generated/shop/__init__.py`"),
+        (
+            "",
+            "lacks `generated/__init__.py`, `generated/shop/__init__.py`, `generated/shop/registry.py` and ",
+        ),
         (f'{WHEEL}packages = ["shop", "generated"]\n', "lacks `handlers/work.py`"),
         (f'{WHEEL}packages = ["shop", "handlers", "generated"]\n', ""),
         (
@@ -106,6 +109,7 @@ def test_check_preflight_reports_generated_files_and_handlers_missing_from_the_w
         ("own:", "pass", "lacks `generated/__init__.py`"),
         ("own", "raise ValueError('no compiler')", "ValueError: no compiler"),
         ("own", "raise SystemExit(3)", "unknown: it failed"),
+        ("own", "raise SystemExit('y' * 201)", f"unknown: {'y' * 200}\n"),
         ("own", "raise SystemExit('error: two packages\\n  see it')", "two packages"),
         ("absent.backend", "pass", "No module named 'absent'"),
         ("own:absent", "pass", "has no attribute 'absent'"),
