@@ -86,9 +86,12 @@ def test_toolcast_call_arguments_override_the_json_file(tmp_path: Path) -> None:
         ),
         (["limit:=NaN"], None, ["`limit`: not JSON: NaN is not a JSON number"]),
         (
-            ["text=a", "text:=1"],
+            ["text=a", "text:=1", "limit:=1", "limit=2"],
             None,
-            ["`text` has both a NAME=TEXT and a NAME:=JSON value"],
+            [
+                "`text` has both a NAME=TEXT and a NAME:=JSON value",
+                "`limit` has both a NAME=TEXT and a NAME:=JSON value",
+            ],
         ),
         ([], "[1]", ["--arguments: not a JSON object"]),
         ([], "[" * 100_000, ["--arguments: not JSON: it is nested too deeply"]),
