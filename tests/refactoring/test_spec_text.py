@@ -54,10 +54,18 @@ def test_rename_in_yaml_preserves_quotes_and_comments(before: str, after: str) -
     assert_edited(before, after, rename_tool)
 
 
-def test_new_tool_name_that_yaml_reads_as_another_type_is_quoted() -> None:
-    for name in ("no", "1.5", "0x1", "null", "2024-01-01"):
-        after = apply_edits("name: old\n", lambda s, n=name: s.set_name(("name",), n))
-        assert after == f'name: "{name}"\n'.encode()
+@pytest.mark.parametrize("name", ["no", "1.5", "0x1", "null", "2024-01-01"])
+def test_name_or_text_that_yaml_reads_as_another_type_is_quoted(name: str) -> None:
+    """A block scalar needs no quotes."""
+
+    def edit(spec: SpecText) -> None:
+        spec.set_name(("name",), name)
+        for key in ("text", "block"):
+            spec.rewrite_text((key,), lambda text: text.replace("old", name))
+
+    before = "name: old\ntext: old # kept\nblock: |-\n  old\n"
+    after = f'name: "{name}"\ntext: "{name}" # kept\nblock: |-\n  {name}\n'
+    assert_edited(before, after, edit)
 
 
 @pytest.mark.parametrize(
@@ -226,6 +234,13 @@ def test_yaml_list_with_odd_layout_is_edited_correctly_or_rejected(text: str) ->
         return
     edited_document, _ = read_yaml("a.yaml", after)
     assert edited_document is not None and edited_document.value == expected
+
+
+def test_first_item_of_a_nested_yaml_list_next_to_the_outer_dash_is_rejected() -> None:
+    with pytest.raises(UneditableValueError) as raised:
+        apply_edits("list:\n- - a\n  - b\n", lambda s: s.remove_item(("list", 0), 0))
+    message = "a.yaml:2: `list[0][0]` has a YAML layout that cannot be edited"
+    assert str(raised.value) == message
 
 
 WORDS = st.sampled_from(
