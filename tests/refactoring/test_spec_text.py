@@ -236,6 +236,56 @@ def test_yaml_list_with_odd_layout_is_edited_correctly_or_rejected(text: str) ->
     assert edited_document is not None and edited_document.value == expected
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "edit"),
+    [
+        (
+            "a: 1\nb: [2] # b\nc: 3\n",
+            "a: 1\nb: [4, 5]\nc: 3\n",
+            lambda s: s.set_field("b", [4, 5], "a"),
+        ),
+        (
+            "a: 1 # a\n\nc: 3\n",
+            "a: 1 # a\nb: [4, 5]\n\nc: 3\n",
+            lambda s: s.set_field("b", [4, 5], "a"),
+        ),
+        (
+            "a: 1\nb: 2\n",
+            "a: 1  # x\nb: 2\n",
+            lambda s: s.append_comment(("a",), "# x"),
+        ),
+        ("a: 'b'", "a: 'b'  # x", lambda s: s.append_comment(("a",), "# x")),
+        ("a: 1 # b\n", "a: 1 # b\n", lambda s: s.append_comment(("a",), "# x")),
+        # With one quote, the line could end in a string.
+        ("a: it's\n", "a: it's\n", lambda s: s.append_comment(("a",), "# x")),
+        (
+            "a: 'b\n  c'\n",
+            "a: 'b\n  c'  # x\n",
+            lambda s: s.append_comment(("a",), "# x"),
+        ),
+        (
+            "a: [1, 2]\n",
+            "a: [1, 2]  # x\n",
+            lambda s: [s.append_comment(("a", item), "# x") for item in (0, 1)],
+        ),
+        # Edits inside a removed value are dropped; the preceding insertion is kept.
+        (
+            "a: 1\nold:\n  name: b\nc: 2\n",
+            "a: 1\nd: e\nc: 2\n",
+            lambda s: (
+                s.insert_key(("a",), "d", "e"),
+                s.set_name(("old", "name"), "f"),
+                s.remove_key(("old",)),
+            ),
+        ),
+    ],
+)
+def test_yaml_fields_and_comments_are_set_or_removed_on_their_lines(
+    before: str, after: str, edit: Edit
+) -> None:
+    assert_edited(before, after, edit)
+
+
 def test_first_item_of_a_nested_yaml_list_next_to_the_outer_dash_is_rejected() -> None:
     with pytest.raises(UneditableValueError) as raised:
         apply_edits("list:\n- - a\n  - b\n", lambda s: s.remove_item(("list", 0), 0))
