@@ -51,7 +51,7 @@ def test_toolcast_call_json_output_has_no_control_characters(case: Path) -> None
     assert all(char.isprintable() for char in text.replace("\n", ""))
 
 
-def test_saved_file_name_has_at_most_64_characters_of_the_tool_name(
+def test_saved_file_name_contains_at_most_64_characters_from_the_tool_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     image = {"type": "image", "data": "YQ==", "mimeType": "image/png"}

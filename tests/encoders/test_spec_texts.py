@@ -121,7 +121,7 @@ def test_encode_json_keeps_an_object_on_one_line_up_to_88_columns(length: int) -
         ("k" * 1000, 1, f"? {'k' * 1000}\n: 1"),
     ],
 )
-def test_encode_entry_writes_yaml_lines_of_88_columns_and_keys_of_999_characters(
+def test_encode_entry_writes_yaml_lines_up_to_88_columns_and_keys_up_to_999_characters(
     key: str, value: Any, text: str
 ) -> None:
     """Longer text is folded, a longer list has a line per item, a longer key a `?`."""

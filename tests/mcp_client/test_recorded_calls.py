@@ -108,7 +108,7 @@ def test_read_calls_accepts_a_file_with_at_most_16_mib(tmp_path: Path) -> None:
         ({"a": "1"}, {**TEXT, "isError": True}, TEXT, "`isError` is false, ", False),
     ],
 )
-def test_results_of_a_call_on_two_servers_differ_in_content_and_errors(
+def test_one_calls_results_from_two_servers_differ_in_content_and_errors(
     monkeypatch: pytest.MonkeyPatch,
     arguments: Mapping[str, Any],
     theirs: Mapping[str, Any],

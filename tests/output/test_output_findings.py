@@ -94,7 +94,7 @@ def test_check_reports_an_edited_output_separately_from_a_changed_spec(
     assert stale.startswith("specs/toy/greet.yaml: ") and TOOL not in stale
 
 
-def test_check_reports_more_than_20_changed_specs_of_a_folder_as_one_finding(
+def test_check_reports_more_than_20_changed_specs_in_a_folder_as_one_finding(
     small: Any, run: Run
 ) -> None:
     names = [f"t{number:02}" for number in range(21)]
@@ -137,7 +137,7 @@ def test_check_reports_missing_outputs_at_their_spec(small: Any, run: Run) -> No
         ),
     ],
 )
-def test_check_names_at_most_3_missing_outputs_of_a_spec(
+def test_check_names_at_most_3_missing_outputs_per_spec(
     small: Any, run: Run, names: list[str], text: str
 ) -> None:
     for name in names:
@@ -169,7 +169,7 @@ JSON_SIGNATURE = b'"generated": "by Toolcast from a.yaml. DO NOT EDIT."'
         (b'{"a": 1, ' + JSON_SIGNATURE, False),
     ],
 )
-def test_signature_of_a_generated_file_is_in_a_comment_or_first_json_key_at_its_start(
+def test_generated_file_signature_is_in_a_comment_or_first_json_key_at_its_start(
     data: bytes, is_signed: bool
 ) -> None:
     """It is on the first 5 lines, in the first 2,000 bytes."""

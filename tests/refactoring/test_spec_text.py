@@ -286,7 +286,7 @@ def test_yaml_fields_and_comments_are_set_or_removed_on_their_lines(
     assert_edited(before, after, edit)
 
 
-def test_first_item_of_a_nested_yaml_list_next_to_the_outer_dash_is_rejected() -> None:
+def test_removing_a_nested_yaml_item_next_to_the_outer_dash_is_rejected() -> None:
     with pytest.raises(UneditableValueError) as raised:
         apply_edits("list:\n- - a\n  - b\n", lambda s: s.remove_item(("list", 0), 0))
     message = "a.yaml:2: `list[0][0]` has a YAML layout that cannot be edited"

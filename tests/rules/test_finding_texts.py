@@ -115,7 +115,7 @@ def test_messages_and_helps_above_600_characters_are_shortened_in_the_middle() -
 
 
 @pytest.mark.parametrize("count", [100, 102])
-def test_findings_after_the_100th_of_a_file_are_one_finding_with_the_worst_severity(
+def test_findings_after_a_files_100th_are_one_finding_with_the_worst_severity(
     count: int,
 ) -> None:
     findings = [make_finding(f"{number}", number) for number in range(count - 1)]
