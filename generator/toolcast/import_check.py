@@ -22,7 +22,6 @@ from .targets.table import list_enabled_targets
 _IMPORT_TIMEOUT_S = 120.0
 _MAX_NAMES_SHOWN = 5
 _MAX_FILE_BYTES = 1 << 20
-"""Name of the runtime's exception in the report of the imports."""
 
 
 def build_environment(workspace: Workspace) -> dict[str, str]:

@@ -78,7 +78,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def suggest_name(name: str, known: Collection[str]) -> str:
     """Return the help for an unknown name: the most similar known name, or a list.
 
-    Only the first 20 known names are used. Without known names: `none is defined`.
+    At most 20 known names are listed. Without known names: `none is defined`.
     """
     names = list(known)[:_MAX_SUGGESTIONS]
     if not names:

@@ -64,7 +64,9 @@ def test_toolcast_call_names_the_module_that_is_missing(project: Project) -> Non
     assert "not_installed_anywhere" in done.stderr
 
 
-def test_toolcast_call_imports_handlers_from_sources(project: Project) -> None:
+def test_toolcast_call_imports_handlers_from_toolcast_yaml_sources_folders(
+    project: Project,
+) -> None:
     source = project.root / "src"
     source.mkdir()
     (project.root / "handlers").rename(source / "handlers")

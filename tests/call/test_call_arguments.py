@@ -9,6 +9,9 @@ import pytest
 
 from toolcast.commands.call.arguments import (
     ArgumentParseError,
+    OfferedTools,
+    Request,
+    call_once,
     describe_parameters,
     parse_arguments,
 )
@@ -83,9 +86,12 @@ def test_toolcast_call_arguments_override_the_json_file(tmp_path: Path) -> None:
         ),
         (["limit:=NaN"], None, ["`limit`: not JSON: NaN is not a JSON number"]),
         (
-            ["text=a", "text:=1"],
+            ["text=a", "text:=1", "limit:=1", "limit=2"],
             None,
-            ["`text` has both a NAME=TEXT and a NAME:=JSON value"],
+            [
+                "`text` has both a NAME=TEXT and a NAME:=JSON value",
+                "`limit` has both a NAME=TEXT and a NAME:=JSON value",
+            ],
         ),
         ([], "[1]", ["--arguments: not a JSON object"]),
         ([], "[" * 100_000, ["--arguments: not JSON: it is nested too deeply"]),
@@ -134,4 +140,33 @@ def test_toolcast_call_parses_nullable_parameters_by_their_type_other_than_null(
         "n=... (integer or null)",
         "any:=... (any value)",
         "level=... (one of low, null)",
+    ]
+
+
+@pytest.mark.parametrize(("count", "more"), [(60, []), (61, ["  and 1 more"])])
+async def test_call_without_or_with_invalid_arguments_lists_60_names_and_returns_2(
+    capsys: pytest.CaptureFixture[str], count: int, more: list[str]
+) -> None:
+    """Without a tool, tools are listed; for invalid arguments, the parameters."""
+    names = [f"n{number}" for number in range(10, 10 + count)]
+    properties = {name: {"type": "string"} for name in names}
+    definition = {"inputSchema": {"type": "object", "properties": properties}}
+    tools = {name: Tool(name, "Is one.", "", definition) for name in names}
+
+    async def call(*_: Any) -> dict[str, Any]:
+        raise AssertionError("the tool must not be called")
+
+    offered = OfferedTools("the toolset toy", tools, lambda *_: ["`n1` is odd"], call)
+    assert await call_once(offered, Request(None)) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "error: missing TOOL; the toolset toy has these tools:",
+        *(f"  {name}  Is one." for name in names[:60]),
+        *more,
+    ]
+    assert await call_once(offered, Request("n10")) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "error: `n1` is odd",
+        "  help: `n10` accepts:",
+        *(f"    {name}=... (string)" for name in names[:60]),
+        "  the tool was not called",
     ]

@@ -85,12 +85,16 @@ async def has_waited(*values: Any, is_answer: bool = False) -> bool:
 
 
 @pytest.mark.parametrize("value", SMALL, ids=lambda value: type(value).__name__)
-async def test_small_arguments_and_results_do_not_wait_for_a_turn(value: Any) -> None:
+async def test_small_arguments_and_results_do_not_wait_for_a_large_values_turn(
+    value: Any,
+) -> None:
     assert not await has_waited(value)
 
 
 @pytest.mark.parametrize("value", LARGE, ids=lambda value: type(value).__name__)
-async def test_large_value_processing_waits_for_its_turn(value: Any) -> None:
+async def test_large_arguments_wait_for_a_turn_even_next_to_small_ones(
+    value: Any,
+) -> None:
     """Large values have more than 10,000 characters or 250 items."""
     assert await has_waited(value)
     assert await has_waited("small", value)
@@ -123,7 +127,7 @@ async def test_second_large_value_waits_while_small_calls_run_as_long_as_the_fir
     assert order == ["small 0", "first", "small 1", "small 2", "small 3", "second"]
 
 
-async def test_large_values_processed_one_after_another_do_not_wait_for_a_turn() -> (
+async def test_wait_for_a_turn_ends_at_once_if_5_ms_passed_since_the_previous_turn() -> (
     None
 ):
     turns, rounds = Turns(), 0

@@ -49,3 +49,13 @@ def test_toolcast_call_json_output_has_no_control_characters(case: Path) -> None
     text = format_raw_json(answer)
     assert json.loads(text) == answer
     assert all(char.isprintable() for char in text.replace("\n", ""))
+
+
+def test_saved_file_name_contains_at_most_64_characters_from_the_tool_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    image = {"type": "image", "data": "YQ==", "mimeType": "image/png"}
+    for length in (64, 65):
+        assert print_call_result({"content": [image]}, "x" * length, str(tmp_path))
+    names = sorted(file.name for file in tmp_path.iterdir())
+    assert names == [f"{'x' * 64}-1.png", f"{'x' * 64}-2.png"]

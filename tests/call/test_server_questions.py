@@ -65,7 +65,9 @@ def test_toolcast_call_answers_elicitation_without_fields_by_yes_or_no(
 
 
 @pytest.mark.slow
-def test_toolcast_call_without_terminal_cannot_elicit(tmp_path: Path) -> None:
+def test_toolcast_call_without_terminal_answers_elicitation_as_not_supported(
+    tmp_path: Path,
+) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *ECHO, "text=city"],
         cwd=tmp_path,

@@ -69,6 +69,18 @@ def test_catalog_page_contains_tool_texts_parameters_clients_and_token_costs(
     assert page.data["against"] == ""
 
 
+def test_catalog_search_covers_the_first_400_parameter_names_and_descriptions(
+    make_project: MakeProject,
+) -> None:
+    names = [f"p{number}" for number in range(401)]
+    properties = ", ".join(f"{name}: {{}}" for name in names)
+    text = (
+        f"summary: Ping.\nparameters: {{type: object, properties: {{{properties}}}}}\n"
+    )
+    (tool,) = read_catalog(make_project({"ping": text}).root).data["tools"]
+    assert tool["words"] == names[:400]
+
+
 def test_catalog_page_contains_mcp_resources_prompts_and_confirmation_messages(
     tmp_path: Path,
 ) -> None:
@@ -189,21 +201,26 @@ def test_hostile_project_catalog_is_safe_html_or_is_not_written(
 def test_catalog_against_option_adds_graded_changes_since_a_commit(
     make_project: MakeProject,
 ) -> None:
+    """An old or new text above 800 characters is cut."""
+    old, new = "Answer.".ljust(800, "a"), "Delete every file.".ljust(801, "d")
     tools = {name: PING.replace("ping", name) for name in ("ping", "pong", "pung")}
+    tools["ping"] = tools["ping"].replace("Answer with pong.", old)
     project = make_project(tools)
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"]):
         run_git(project.root, *arguments)
-    project.edit("specs/toy/ping.yaml", "Answer with pong.", "Delete every file.")
+    # The commit is compared itself, not its merge base with the current one.
+    run_git(project.root, "checkout", "-qb", "other")
+    project.edit("specs/toy/pong.yaml", "title: Ping", "title: Pong")
+    run_git(project.root, "commit", "-qam", "Other")
+    run_git(project.root, "checkout", "-q", "-")
+    project.edit("specs/toy/ping.yaml", old, new)
     project.edit("specs/toy/pung.yaml", "title: Ping", "title: Pung")
-    page = read_catalog(project.root, "--against", "HEAD")
-    assert page.data["against"] == "HEAD"
+    page = read_catalog(project.root, "--against", "other")
+    assert page.data["against"] == "other"
     worst = {tool["name"]: tool["worst"] for tool in page.data["tools"]}
-    assert worst == {"ping": "risky", "pong": None, "pung": "safe"}
-    [change, _] = page.data["changes"]
-    assert (change["before"], change["after"]) == (
-        "Answer with pong.",
-        "Delete every file.",
-    )
+    assert worst == {"ping": "risky", "pong": "safe", "pung": "safe"}
+    [change, *_] = page.data["changes"]
+    assert (change["before"], change["after"]) == (old, f"{new[:800]}…")
     assert change["grades"]["prompt"] == "risky"
 
 
@@ -221,7 +238,7 @@ def test_catalog_against_option_adds_graded_changes_since_a_commit(
         ("specs/toy/ping.yaml", "exists and is not a catalog"),
         ("specs", "is a folder"),
         ("", ". is a folder"),
-        ("missing/page.html", "No such file or directory"),
+        ("missing/page.html", "missing/page.html: No such file or directory\n"),
     ],
 )
 def test_catalog_output_path_naming_another_file_or_generated_file_is_rejected(

@@ -54,7 +54,9 @@ def test_generate_with_an_invalid_spec_exits_with_1_and_writes_nothing(
     assert run.stderr.endswith("nothing was written\n")
 
 
-def test_generate_prints_non_ascii_messages_in_any_encoding(project: Any) -> None:
+def test_generate_prints_non_ascii_messages_to_utf_8_and_ascii_streams_without_traceback(
+    project: Any,
+) -> None:
     project.edit("specs/toy/ann.yaml", "summary:", "grüße:")
     # The second run repeats the stored output of the first.
     for _ in range(2):
@@ -112,7 +114,9 @@ def test_generate_reports_a_file_size_limit_as_error_and_leaves_no_temporary_fil
 
 
 @pytest.mark.parametrize("folder", ["generated/toy/tools", "."])
-def test_read_only_folder_is_reported_as_an_error(project: Any, folder: str) -> None:
+def test_generate_into_a_read_only_folder_prints_one_error_line_and_exits_with_2(
+    project: Any, folder: str
+) -> None:
     if folder == ".":
         (project.root / "generated").rename(project.root.parent / "generated")
     # Root can write anywhere unless it drops this capability.

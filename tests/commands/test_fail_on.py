@@ -33,7 +33,10 @@ def test_check_fail_on_option_overrides_toolcast_yaml_fail_on(
     assert project.toolcast("check", *options).returncode == code
 
 
-def test_check_in_a_new_project_fails_on_a_previous_tool_name(tmp_path: Path) -> None:
+def test_check_in_a_new_project_exits_with_1_if_a_handler_mentions_a_previous_tool_name(
+    tmp_path: Path,
+) -> None:
+    """It is a warning; `toolcast init` sets `fail_on: warning`."""
     run(tmp_path, "toolcast", "init", "--name", "demo")
     run(tmp_path, "toolcast", "generate")
     run(tmp_path, "toolcast", "check")
@@ -55,7 +58,10 @@ def test_check_in_a_new_project_fails_on_a_previous_tool_name(tmp_path: Path) ->
 
 @pytest.mark.slow
 @needs_jq
-def test_github_action_fails_by_toolcast_yaml_fail_on(tmp_path: Path) -> None:
+def test_github_action_applies_the_fail_on_setting_in_toolcast_yaml_to_check(
+    tmp_path: Path,
+) -> None:
+    """A warning sets the output `code` to 1, although the action's input is `none`."""
     project = tmp_path / "work"
     project.mkdir()
     run_git(project, "init", "--quiet", "-b", "main")

@@ -32,7 +32,10 @@ def read_advice(folder: Path, files: dict[str, str]) -> str:
     return output.partition("Your files were not changed")[2]
 
 
-def test_init_into_a_complete_repository_advises_only_on_ci(tmp_path: Path) -> None:
+def test_init_into_a_repository_with_all_settings_advises_only_a_ci_step(
+    tmp_path: Path,
+) -> None:
+    """It needs no advice on pyproject.toml, Makefile and .gitattributes."""
     files = {
         "pyproject.toml": PYPROJECT,
         "Makefile": "tools: ; toolcast generate\ncheck: ; toolcast check\n",
@@ -44,7 +47,7 @@ def test_init_into_a_complete_repository_advises_only_on_ci(tmp_path: Path) -> N
     assert "\n  CI\n    toolcast check --format github\n" in advice
 
 
-def test_init_into_advises_nothing_for_linters_that_are_not_used(
+def test_init_into_a_repository_without_linters_does_not_mention_black_or_ruff(
     tmp_path: Path,
 ) -> None:
     advice = read_advice(tmp_path, {"pyproject.toml": "[project]\nname = 'shop'\n"})

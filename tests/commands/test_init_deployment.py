@@ -24,7 +24,9 @@ def list_file_names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if path.is_file()}
 
 
-def test_init_deployment_writes_files_with_the_toolsets_name(tmp_path: Path) -> None:
+def test_init_deployment_files_contain_the_toolset_name_and_no_placeholder_name(
+    tmp_path: Path,
+) -> None:
     run(tmp_path, "toolcast", "init", "--name", "shop_tools")
     before = list_file_names(tmp_path)
     done = run(tmp_path, "toolcast", "init", "--deployment")
@@ -43,7 +45,9 @@ def test_init_deployment_writes_files_with_the_toolsets_name(tmp_path: Path) -> 
     assert '"generated.shop_tools.mcp_server"' in dockerfile
 
 
-def test_init_deployment_writes_the_toolsets_variables(tmp_path: Path) -> None:
+def test_init_deployment_unit_sets_the_variables_that_the_toolset_declares(
+    tmp_path: Path,
+) -> None:
     workspace = "version: 1\ntoolsets: [specs]\nsources: [src]\n"
     workspace += "output: src/acme/generated\ntargets: [registry, mcp]\n"
     write_files(tmp_path, {"toolcast.yaml": workspace, "specs/toolset.yaml": TOOLSET})

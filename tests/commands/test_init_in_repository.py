@@ -25,7 +25,7 @@ def read_job(workflow: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("folder", ["services/agent tools", "agent"])
-def test_init_in_a_subfolder_writes_the_workflow_to_the_repository_root(
+def test_init_with_a_subfolder_writes_a_workflow_named_after_it_to_the_repository_root(
     repository: Path, folder: str
 ) -> None:
     output = run(repository, "toolcast", "init", folder).stdout
@@ -37,7 +37,9 @@ def test_init_in_a_subfolder_writes_the_workflow_to_the_repository_root(
     assert (repository / folder / "toolcast.yaml").is_file()
 
 
-def test_init_in_a_subfolder_writes_the_repository_workflow(repository: Path) -> None:
+def test_init_run_in_a_subfolder_prints_the_repository_workflows_relative_path(
+    repository: Path,
+) -> None:
     (repository / "agent").mkdir()
     output = run(repository / "agent", "toolcast", "init").stdout
     assert "files in this folder, and ../.github/workflows/toolcast-agent.yml" in output

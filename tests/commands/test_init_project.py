@@ -131,7 +131,9 @@ def test_new_project_spec_example_tests_fail_for_a_wrong_handler(
     assert "2 failed" in done.stdout and "skipped" not in done.stdout
 
 
-def test_init_workflow_runs_makefile_targets_in_order(project: Path) -> None:
+def test_init_workflow_runs_make_check_diff_test_and_types_in_this_order(
+    project: Path,
+) -> None:
     text = (project / ".github/workflows/toolcast.yml").read_text()
     steps = yaml.safe_load(text)["jobs"]["check"]["steps"]
     commands = "\n".join(step["run"] for step in steps if "run" in step)

@@ -44,7 +44,9 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_new_handler_writes_a_stub_and_adds_it_to_the_spec(project: Path) -> None:
+def test_new_kind_handler_writes_a_stub_and_adds_it_to_the_tool_spec(
+    project: Path,
+) -> None:
     output = run(project, "toolcast", "new", "order", "--kind", "handler").stdout
     assert "wrote handlers/order.py\nchanged specs/shop/order.yaml\n" in output
     spec = (project / "specs/shop/order.yaml").read_text()
@@ -60,7 +62,9 @@ def test_new_handler_writes_a_stub_and_adds_it_to_the_spec(project: Path) -> Non
     assert "this tool is not implemented yet" in run(project, "try_it", expect=1).stderr
 
 
-def test_new_handler_writes_the_function_that_the_spec_names(project: Path) -> None:
+def test_new_kind_handler_writes_the_module_and_function_that_the_tool_spec_names(
+    project: Path,
+) -> None:
     spec = project / "specs/shop/order.yaml"
     text = ORDER + "handler: handlers.sales.orders:place\n"
     spec.write_text(text)
@@ -71,7 +75,9 @@ def test_new_handler_writes_the_function_that_the_spec_names(project: Path) -> N
     assert "handlers/sales/orders.py exists already" in again.stderr
 
 
-def test_new_handler_takes_a_dict_if_a_name_is_no_identifier(project: Path) -> None:
+def test_new_kind_handler_stub_has_one_dict_parameter_if_a_tool_parameter_is_a_keyword(
+    project: Path,
+) -> None:
     spec = project / "specs/shop/order.yaml"
     spec.write_text(ORDER.replace("gift:", '"class":'))
     run(project, "toolcast", "new", "order", "--kind", "handler")

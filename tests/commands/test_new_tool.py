@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.commands.run_module import run
 
@@ -87,7 +88,9 @@ def test_toolcast_new_does_not_overwrite_an_existing_handler(project: Path) -> N
     assert read_files(project) == before
 
 
-def test_toolcast_new_requires_ambiguous_toolset_and_section(project: Path) -> None:
+def test_toolcast_new_with_two_toolsets_or_sections_requires_the_option_that_selects_one(
+    project: Path,
+) -> None:
     shutil.copytree(project / "specs/demo", project / "specs/other")
     toolset = project / "specs/other/toolset.yaml"
     text = toolset.read_text().replace("name: demo", "name: other")
@@ -106,7 +109,9 @@ def test_toolcast_new_requires_ambiguous_toolset_and_section(project: Path) -> N
         assert error in done.stderr
 
 
-def test_new_draft_omits_handler_cli_and_section_if_unused(project: Path) -> None:
+def test_new_draft_has_no_handler_cli_or_section_key_if_its_toolset_has_none(
+    project: Path,
+) -> None:
     shutil.rmtree(project / "specs/demo")
     (project / "specs/demo").mkdir()
     toolset = "name: demo\ntitle: Demo\ntargets:\n  registry: {}\n"
@@ -114,7 +119,12 @@ def test_new_draft_omits_handler_cli_and_section_if_unused(project: Path) -> Non
     output = run(project, "toolcast", "new", "x").stdout
     assert "add a `handlers` package to specs/demo/toolset.yaml" in output
     spec = (project / "specs/demo/x.yaml").read_text()
-    assert not any(f"\n{key}:" in spec for key in ("cli", "section", "handler"))
+    assert list(yaml.safe_load(spec)) == [
+        "name",
+        "description",
+        "parameters",
+        "examples",
+    ]
     assert "yaml-language-server" not in spec
     run(project, "toolcast", "generate")
 

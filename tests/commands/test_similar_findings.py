@@ -88,7 +88,9 @@ def test_check_json_output_has_every_finding_and_a_summary_with_counts(
     assert sum(summary["rules"].values()) == len(value["findings"])
 
 
-def test_check_json_counts_findings_above_the_100_per_file(make_project: Make) -> None:
+def test_check_json_summary_counts_150_findings_in_a_file_although_100_are_listed(
+    make_project: Make,
+) -> None:
     required = ", ".join(f"a{number}" for number in range(150))
     spec = f"summary: Do.\nparameters: {{type: object, required: [{required}]}}\n"
     project = make_project({"wide": spec})

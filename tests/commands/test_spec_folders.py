@@ -27,7 +27,9 @@ def project(make_project: Make) -> Any:
     return project_
 
 
-def test_tool_spec_in_a_subfolder_is_read_with_equal_outputs(project: Any) -> None:
+def test_tool_spec_moved_to_a_subfolder_changes_only_the_spec_path_in_its_outputs(
+    project: Any,
+) -> None:
     before = read_outputs(project.root)
     (project.root / "specs/toy/group/deeper").mkdir(parents=True)
     os.rename(
@@ -64,7 +66,7 @@ def test_check_reports_a_tool_that_specs_in_two_folders_define(project: Any) -> 
         ("a/mcp_resources/b.yaml", "specs in specs/toy/a/mcp_resources/ are not read"),
     ],
 )
-def test_generate_fails_and_writes_nothing_if_a_spec_subfolder_is_not_read(
+def test_generate_fails_and_writes_nothing_if_a_spec_is_in_a_hidden_or_reserved_subfolder(
     project: Any, path: str, message: str
 ) -> None:
     before = read_outputs(project.root)
@@ -86,7 +88,9 @@ def test_check_reports_specs_in_a_hidden_folder_together_and_names_three(
     assert f" are not read: t0.yaml, t1.yaml, t2.yaml{more}\n" in output
 
 
-def test_check_reports_more_than_1000_toolset_subfolders(project: Any) -> None:
+def test_check_reports_1001_subfolders_in_a_toolset_folder_as_too_many(
+    project: Any,
+) -> None:
     for number in range(1001):
         (project.root / f"specs/toy/folder_{number}").mkdir()
     output = project.toolcast("check").stderr
@@ -157,7 +161,9 @@ def test_second_generate_detects_a_spec_in_a_new_subfolder(project: Any) -> None
 
 
 @pytest.mark.parametrize("name", ["toolset.yml", "TOOLSET.YAML"])
-def test_check_suggests_the_name_toolset_yaml(project: Any, name: str) -> None:
+def test_check_suggests_to_rename_toolset_yml_or_uppercase_toolset_yaml(
+    project: Any, name: str
+) -> None:
     toolset = project.root / "specs/toy/toolset.yaml"
     toolset.rename(toolset.with_name(name))
     errors = project.toolcast("check").stderr
@@ -165,7 +171,9 @@ def test_check_suggests_the_name_toolset_yaml(project: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["toolcast.yml", "Toolcast.yaml"])
-def test_check_suggests_the_name_toolcast_yaml(project: Any, name: str) -> None:
+def test_check_suggests_to_rename_toolcast_yml_or_capitalized_toolcast_yaml(
+    project: Any, name: str
+) -> None:
     os.rename(project.root / "toolcast.yaml", project.root / name)
     done = project.toolcast("check")
     assert done.returncode == 2

@@ -27,9 +27,9 @@ def _set_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def list_commands(
     command: click.Command, arguments: tuple[str, ...] = ()
-) -> Iterator[tuple[str, ...]]:
-    """Yield the arguments of a command and of its subcommands, recursively."""
-    yield arguments
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """Yield a command and its subcommands, recursively, after their arguments."""
+    yield arguments, command
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
@@ -39,10 +39,13 @@ def list_commands(
 
 
 def test_toolcast_help_fits_in_80_columns_and_describes_every_option() -> None:
-    """Commands of this repository's extensions are included."""
+    """Commands of extensions are included; a repeatable option accepts several values."""
     with contextlib.chdir(ROOT):
         commands = list(list_commands(main))
-    for arguments in commands:
+    for arguments, command in commands:
+        for option in command.params:
+            help_ = getattr(option, "help", None) or ""
+            assert "repeated" not in help_ or getattr(option, "multiple", False), option
         done = toolcast(ROOT, *arguments, "--help")
         assert done.returncode == 0
         assert done.stdout.startswith(f"Usage: toolcast {' '.join(arguments)}".rstrip())
@@ -107,6 +110,7 @@ def test_every_command_outside_a_project_suggests_toolcast_init(
         ),
         ("schema tols", "Invalid value for '[KIND]': 'tols' is not one of 'tool',"),
         ("rename a", "Error: Missing argument 'NEW'."),
+        ("import tools.json", "Error: Missing option '--toolset'"),
     ],
 )
 def test_toolcast_suggests_a_correction_for_misspelled_commands_and_arguments(
@@ -115,6 +119,25 @@ def test_toolcast_suggests_a_correction_for_misspelled_commands_and_arguments(
     done = toolcast(tmp_path, *command.split())
     assert done.returncode == 2
     assert error in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "number_range"),
+    [
+        ("diff --timeout 0", "x>0"),
+        ("verify server --timeout 0", "x>0"),
+        ("dev --port -1", "0<=x<=65535"),
+        ("select --top 0", "x>=1"),
+        ("select --margin 1.1", "0<=x<=1"),
+        ("select --coverage 1.1", "0<=x<=1"),
+    ],
+)
+def test_option_with_a_number_outside_its_range_exits_with_2_and_the_range(
+    tmp_path: Path, command: str, number_range: str
+) -> None:
+    done = toolcast(tmp_path, *command.split())
+    assert done.returncode == 2
+    assert f" is not in the range {number_range}.\n" in done.stderr
 
 
 def test_toolcast_diff_outside_git_or_without_commit_suggests_the_against_option(
@@ -141,7 +164,7 @@ def test_toolcast_diff_outside_git_or_without_commit_suggests_the_against_option
         ("catalog --output page.html", "0 tools -> page.html ("),
     ],
 )
-def test_commands_in_a_project_without_tools_print_a_short_message(
+def test_generate_select_tokens_and_catalog_without_tools_exit_with_0_and_a_message(
     make_project: Callable[..., Any], command: str, expected_output: str
 ) -> None:
     done = toolcast(make_project({}).root, *command.split())

@@ -72,7 +72,10 @@ def run_check(project: Project, pyproject: str, *options: str) -> str:
 @pytest.mark.parametrize(
     ("settings", "missing"),
     [
-        ("", "lacks `generated/__init__.py`, `generated/shop/__init__.py`"),
+        (
+            "",
+            "lacks `generated/__init__.py`, `generated/shop/__init__.py`, `generated/shop/registry.py` and ",
+        ),
         (f'{WHEEL}packages = ["shop", "generated"]\n', "lacks `handlers/work.py`"),
         (f'{WHEEL}packages = ["shop", "handlers", "generated"]\n', ""),
         (
@@ -106,6 +109,7 @@ def test_check_preflight_reports_generated_files_and_handlers_missing_from_the_w
         ("own:", "pass", "lacks `generated/__init__.py`"),
         ("own", "raise ValueError('no compiler')", "ValueError: no compiler"),
         ("own", "raise SystemExit(3)", "unknown: it failed"),
+        ("own", "raise SystemExit('y' * 201)", f"unknown: {'y' * 200}\n"),
         ("own", "raise SystemExit('error: two packages\\n  see it')", "two packages"),
         ("absent.backend", "pass", "No module named 'absent'"),
         ("own:absent", "pass", "has no attribute 'absent'"),
@@ -124,7 +128,10 @@ def test_check_preflight_builds_the_wheel_with_any_build_backend(
         assert f"help: {help_}" in text
 
 
-def test_check_without_preflight_notes_an_unknown_wheel(project: Project) -> None:
+def test_check_all_without_preflight_reports_the_unbuilt_wheel_as_a_note(
+    project: Project,
+) -> None:
+    """Without `--all`, this note is not printed."""
     text = run_check(project, HATCHLING)
     assert "note: output/unknown-wheel" in text
     assert "run `toolcast check --preflight`" in text

@@ -58,7 +58,9 @@ LABELS = st.lists(
 @example("[other]: https://example.org 'a title'")
 @example("- a\n\n  - b\n\n    [other]: z")
 @example("[\nother\n]:\nz")
-def test_markdown_encoder_escapes_link_definitions_for_other_tools(text: str) -> None:
+def test_link_definition_in_one_tools_markdown_creates_no_link_in_the_next_tools_text(
+    text: str,
+) -> None:
     parser = markdown_it.MarkdownIt("commonmark")
     document = f"### one\n\n{encode_block(text)}\n\n### two\n\nUse [other] first.\n"
     rendered = parser.render(document)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from toolcast.encoders.json_text import encode_compact_json, encode_json
 from toolcast.encoders.markdown import encode_block, encode_inline
 from toolcast.encoders.python import option_name
-from toolcast.encoders.yaml_block import encode_scalar
+from toolcast.encoders.yaml_block import encode_entry, encode_scalar
 from toolcast.parsing.yaml_reader import read_yaml
 from toolcast_runtime.core.definitions.tool import module_name
 from toolcast_runtime.values.annotated_types import class_name, is_keyword_argument
@@ -106,6 +106,28 @@ def test_encode_json_keeps_an_object_on_one_line_up_to_88_columns(length: int) -
     assert len(first) <= 88
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "text"),
+    [
+        ("a", f"x {'y' * 83}", f"a: x {'y' * 83}"),
+        ("a", f"x {'y' * 84}", f"a: >-\n  x {'y' * 84}"),
+        ("a", ["x", "y" * 80], f"a: [x, {'y' * 80}]"),
+        ("a", ["x", "y" * 81], f"a:\n  - x\n  - {'y' * 81}"),
+        ("a", [[f"x {'y' * 80}"]], f"a:\n  - [x {'y' * 80}]"),
+        ("a", [[f"x {'y' * 81}"]], f"a:\n  -\n    - >-\n      x\n      {'y' * 81}"),
+        ("a", f"{'x' * 80} yyyyy {'z' * 4}", f"a: >-\n  {'x' * 80} yyyyy\n  zzzz"),
+        ("a", f"{'x' * 80} yyyyyy z", f"a: >-\n  {'x' * 80}\n  yyyyyy z"),
+        ("k" * 999, 1, f"{'k' * 999}: 1"),
+        ("k" * 1000, 1, f"? {'k' * 1000}\n: 1"),
+    ],
+)
+def test_encode_entry_writes_yaml_lines_up_to_88_columns_and_keys_up_to_999_characters(
+    key: str, value: Any, text: str
+) -> None:
+    """Longer text is folded, a longer list has a line per item, a longer key a `?`."""
+    assert str(encode_entry(key, value)) == f"{text}\n"
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1: 2}, b"x", {"a"}])
 def test_encode_json_raises_for_a_value_outside_json(value: Any) -> None:
     with pytest.raises(ValueError, match="not a JSON value"):
@@ -161,7 +183,9 @@ def test_any_parameter_cli_option_name_is_one_shell_argument(parameter: str) -> 
 @example("self")
 @example("__x")
 @example("é")
-def test_is_keyword_argument_is_true_only_if_python_compiles(parameter: str) -> None:
+def test_is_keyword_argument_accepts_only_a_parameter_name_that_python_compiles(
+    parameter: str,
+) -> None:
     if is_keyword_argument(parameter):
         exec(f"def f(*, {parameter}): ...", {})
 

@@ -269,7 +269,7 @@ def test_schema_command_includes_extension_fields(
         ),
     ],
 )
-def test_invalid_extension_module_is_one_error_line(
+def test_invalid_extension_module_ends_check_with_exit_code_2_and_one_error_line(
     make_project: Callable[..., Any],
     extension: dict[str, str],
     module: str,
@@ -309,7 +309,10 @@ def rude(tool, where):
 
 
 @pytest.mark.slow
-def test_new_spec_and_handler_add_tool_to_every_target(tmp_path: Path) -> None:
+def test_tool_added_by_a_spec_and_a_handler_file_is_in_every_built_in_target(
+    tmp_path: Path,
+) -> None:
+    """No generator code or existing file is edited."""
     project = Project(tmp_path / "copy")
     for folder in ("specs/kirishima", "examples"):
         shutil.copytree(ROOT / folder, project.root / folder, ignore=CACHES)

@@ -64,6 +64,10 @@ def test_generate_fills_a_markdown_region_and_skips_an_unchanged_document(
     again = project.toolcast("generate").stdout
     assert again.endswith("1 document (0 written, 1 unchanged)\n")
     assert (project.root / "docs/tools.md").stat().st_mtime_ns == before.st_mtime_ns
+    project.edit("toolcast.yaml", "docs/tools.md", "docs/tools.md, docs/new.md")
+    project.write("docs/new.md", PAGE)
+    added = project.toolcast("generate").stdout
+    assert added.endswith("2 documents (1 written, 1 unchanged): docs/new.md\n")
 
 
 def test_check_reports_a_markdown_region_that_is_outdated_by_a_spec_change(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,8 @@ TOOLS = {
               required: [x]
               properties: {x: {type: number}, y: {$ref: "#/$defs/size"}}
             either: {anyOf: [{type: string}, {type: array, items: {}}]}
+            many: {type: array}
+            one: {type: string, items: {}}
             "odd | name": true
           $defs: {size: {type: integer}}
         """,
@@ -88,6 +91,8 @@ def render(project: Any, args: str) -> str:
                 "| `place.x` | number | yes |  |",
                 "| `place.y` | `size` |  |  |",
                 "| `either` | string or array of anything |  |  |",
+                "| `many` | array |  |  |",
+                "| `one` | string |  |  |",
                 "| `odd \\| name` | anything |  |  |",
             ],
         ),
@@ -109,6 +114,57 @@ def test_region_marker_renders_the_tool_parameter_or_exposure_table_it_names(
 ) -> None:
     project = make_project(TOOLS, toolset=TOOLSET)
     assert render(project, args).split("\n") == lines
+
+
+def test_parameter_table_cuts_lists_at_12_values_at_60_characters_and_levels_at_9(
+    make_project: MakeProject,
+) -> None:
+    array: Any = {"type": "integer"}
+    choice: Any = {"type": "integer"}
+    nested: Any = {"type": "object"}
+    items: Any = {"type": "array"}
+    for _ in range(9):
+        array = {"type": "array", "items": array}
+        choice = {"anyOf": [choice]}
+        nested = {"type": "object", "properties": {"a": nested}}
+        items = {"type": "array", "items": {"properties": {"a": items}}}
+    parameters = {
+        "enum": {"enum": list(range(12))},
+        "more": {"enum": list(range(13))},
+        "union": {"oneOf": [{"const": number} for number in range(13)]},
+        "text": {"const": "x" * 58},
+        "long": {"const": "x" * 59},
+        "array": array["items"],
+        "arrays": array,
+        "choice": choice["anyOf"][0],
+        "choices": choice,
+        "nested": nested,
+        "items": items,
+        "never": False,
+    }
+    schema = json.dumps({"type": "object", "properties": parameters})
+    project = make_project({"note": f"summary: Note.\nparameters: {schema}\n"})
+    rows = render(project, "parameters toy note").splitlines()[2:]
+    numbers = [f"`{number}`" for number in range(12)]
+    nested_names = [("nested" + ".a" * level, "object") for level in range(9)]
+    item_names = [("items" + "[].a" * n, "array of anything") for n in range(9)]
+    assert [tuple(row.split(" | ")[:2]) for row in rows] == [
+        (f"| `{name}`", text)
+        for name, text in [
+            ("enum", ", ".join(numbers)),
+            ("more", ", ".join([*numbers, "..."])),
+            ("union", " or ".join(numbers)),
+            ("text", '`"' + "x" * 58 + '"`'),
+            ("long", '`"' + "x" * 56 + "...`"),
+            ("array", "array of " * 8 + "integer"),
+            ("arrays", "array of " * 9 + "anything"),
+            ("choice", "integer"),
+            ("choices", "anything"),
+            *nested_names,
+            *item_names,
+            ("never", "nothing"),
+        ]
+    ]
 
 
 @pytest.mark.parametrize(

@@ -51,13 +51,20 @@ def test_mcp_resource_content_comparison_ignores_key_order_and_meta() -> None:
     assert encode_content({"resultType": "input_required"}) is None
 
 
-def test_difference_between_long_contents_is_cut_to_its_first_characters() -> None:
+def test_difference_between_long_contents_is_displayed_in_excerpts_under_250_characters() -> (
+    None
+):
     equal = "x" * 500
     first, second = escape_difference(f"{equal}at 9\n{equal}", f"{equal}at 10{equal}")
-    assert first.startswith("...xxx") and "at 9\\n" in first
-    assert "at 10xx" in second
+    assert first.startswith(f"...{'x' * 37}at 9\\nxx") and first.endswith("x...")
+    assert second == f"...{'x' * 37}at 10{'x' * 158}..."
     assert max(len(first), len(second)) < 250
     assert escape_difference("a", "ab") == ("a", "ab")
+    # 40 equal characters before the difference and 200 in total are not cut.
+    assert escape_difference("x" * 40 + "a", "x" * 41)[0] == "x" * 40 + "a"
+    assert escape_difference("x" * 41 + "a", "x" * 42)[0] == f"...{'x' * 40}a"
+    assert escape_difference("a" * 200, "b")[0] == "a" * 200
+    assert escape_difference("a" * 201, "b")[0] == "a" * 200 + "..."
 
 
 @pytest.mark.parametrize(

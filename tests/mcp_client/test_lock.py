@@ -177,7 +177,7 @@ async def test_changed_external_tool_with_a_duplicate_name_does_not_replace_the_
     assert "`send` changed in `description`" in caplog.text
 
 
-async def test_locked_server_with_on_change_log_offers_unreviewed_tools_and_logs_them(
+async def test_server_with_on_change_log_offers_tools_missing_from_its_lock_and_logs_them(
     file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     file.write_text(json.dumps(change_listing("addition")), "utf-8")
@@ -209,7 +209,7 @@ async def test_external_tool_with_a_schema_that_varies_on_every_start_has_the_lo
 
 
 @pytest.mark.slow
-async def test_unchanged_real_mcp_server_tool_lists_match_their_locks(
+async def test_unchanged_real_mcp_server_listings_match_the_locks_built_from_them(
     open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     saved = [parse_saved_listing(path.read_bytes(), path.name) for path in CORPUS]
@@ -282,7 +282,9 @@ def test_lock_command_reports_external_server_changes_and_writes_the_lock_only_w
         ("instructions", "listing.instructions/changed"),
     ],
 )
-def test_each_external_server_change_is_reported_by_rule(kind: str, rule: str) -> None:
+def test_each_server_listing_change_kind_is_reported_under_its_change_rule(
+    kind: str, rule: str
+) -> None:
     before, after = (
         parse_saved_listing(json.dumps(listing).encode(), "listed")
         for listing in (LISTING, change_listing(kind))
@@ -386,7 +388,9 @@ def test_lock_command_with_an_unreachable_server_still_reports_and_locks_other_s
     assert "tool.icons/changed" in process.stdout
 
 
-def test_lock_command_refuses_a_shared_lock_or_unknown_server(project: Path) -> None:
+def test_lock_command_refuses_two_servers_with_the_same_lock_file_and_an_unknown_server(
+    project: Path,
+) -> None:
     process = toolcast(project, "lock", "absent")
     assert process.returncode == 2
     assert "there is no server `absent`" in process.stderr

@@ -399,4 +399,4 @@ def test_300_level_user_tree_in_the_output_folder_is_reported(project: Project) 
         descriptor = below
     os.close(descriptor)
     [found] = project.run(make_files(1)).decision.foreign
-    assert found.location.file.startswith("out/d/d/")
+    assert found.location.file == "out" + "/d" * 41

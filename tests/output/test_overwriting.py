@@ -58,7 +58,7 @@ def test_generate_without_cache_overwrites_an_output_that_git_has(
     assert run("check").exit_code == 0
 
 
-def test_generate_overwrites_an_edited_output_only_if_git_has_it(
+def test_generate_overwrites_an_edited_output_only_if_git_add_stored_the_edit(
     small: Any, run: Run, git: Git
 ) -> None:
     edited = append_comment(small)
@@ -97,7 +97,7 @@ def test_generate_requires_force_to_remove_an_edited_output_whose_spec_was_remov
     assert run("check").exit_code == 0
 
 
-def test_generate_overwrites_an_output_equal_to_a_version_among_its_last_20(
+def test_generate_overwrites_an_output_equal_to_one_among_its_last_20_generated_versions(
     small: Any, run: Run
 ) -> None:
     versions = [(small.root / DEFINITION).read_bytes()]
@@ -108,7 +108,7 @@ def test_generate_overwrites_an_output_equal_to_a_version_among_its_last_20(
         versions.append((small.root / DEFINITION).read_bytes())
     (small.root / DEFINITION).write_bytes(versions[2])
     assert run("generate").exit_code == 0
-    (small.root / DEFINITION).write_bytes(versions[0])
+    (small.root / DEFINITION).write_bytes(versions[1])
     assert run("generate").exit_code == 1
 
 

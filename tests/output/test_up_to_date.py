@@ -46,7 +46,9 @@ def unchanged(small: Any) -> Any:
     return small
 
 
-def test_stored_generate_outcome_equals_a_run_outcome(unchanged: Any) -> None:
+def test_stored_generate_outcome_equals_a_second_runs_outcome(
+    unchanged: Any,
+) -> None:
     outcome = find_repeated_outcome(unchanged)
     assert outcome == generate(str(unchanged.root))
     assert outcome is not None and " (0 written, " in outcome.out
@@ -169,7 +171,9 @@ def test_file_changed_close_to_the_stored_generate_outcome_is_as_new(
     assert up_to_date.is_as_new(changed, 10_000_000_000) is is_as_new
 
 
-def test_dangling_links_do_not_hide_changes_from_the_stored_outcome(small: Any) -> None:
+def test_stored_generate_outcome_next_to_dangling_links_is_not_used_after_a_file_change(
+    small: Any,
+) -> None:
     (small.root / "specs/toy/a").symlink_to("nowhere")
     (small.root / "handlers/a").symlink_to("nowhere")
     wait_for_file_clock()
@@ -179,7 +183,9 @@ def test_dangling_links_do_not_hide_changes_from_the_stored_outcome(small: Any) 
     assert find_repeated_outcome(small) is None
 
 
-def test_stored_outcome_is_not_used_after_a_link_target_change(small: Any) -> None:
+def test_stored_generate_outcome_is_not_used_after_a_symlinked_handler_file_changed(
+    small: Any,
+) -> None:
     module = small.root / "handlers/toy.py"
     module.rename(small.root / "toy.py")
     module.symlink_to(small.root / "toy.py")
@@ -263,7 +269,9 @@ def test_damaged_stored_generate_outcome_file_is_ignored(
     assert generate(str(unchanged.root)).code == 0
 
 
-def test_copied_project_has_no_stored_outcome(unchanged: Any, tmp_path: Path) -> None:
+def test_copied_project_has_no_stored_generate_outcome(
+    unchanged: Any, tmp_path: Path
+) -> None:
     """An outcome is specific to a path, and stored outside of the project."""
     names = {path.name for path in unchanged.root.iterdir()}
     assert names == {"generated", "handlers", "specs", "toolcast.yaml"}
@@ -314,7 +322,9 @@ finally:
 """
 
 
-def test_repeating_a_stored_outcome_imports_no_heavy_module(small: Any) -> None:
+def test_generate_that_repeats_its_stored_outcome_imports_no_click_yaml_or_json(
+    small: Any,
+) -> None:
     for _ in range(2):
         wait_for_file_clock()
         done = subprocess.run(

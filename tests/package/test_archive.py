@@ -369,7 +369,12 @@ def test_toolcast_package_refuses_archives_above_the_size_limit(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(package, "_MAX_ARCHIVE_BYTES", 1 << 20)
-    (project.root / "handlers/data.bin").write_bytes(b"x" * ((1 << 20) + 1))
+    documents = [project.root / "README.md", project.root / "LICENSE"]
+    others = [*documents, *project.root.glob("handlers/*.py")]
+    size = (1 << 20) - sum(path.stat().st_size for path in others)
+    (project.root / "handlers/data.bin").write_bytes(b"x" * size)
+    assert package_project(project.root).returncode == 0
+    (project.root / "handlers/data.bin").write_bytes(b"x" * (size + 1))
     process = package_project(project.root)
     assert process.returncode == 2
     assert "more than 1 MiB" in process.stderr

@@ -121,6 +121,7 @@ OTHERS = {
     "g": "import json as toy\ntoy.old_tool\nclass A:\n    old_tool = 1\n",
     "sub/__init__": "from ..toy import old_tool\nfrom ..c import old_tool as c\n",
     "sub/h": "from . import old_tool\nX = old_tool\n",
+    "i": "from .c import *\nX = old_tool\n",
 }
 
 
@@ -128,7 +129,7 @@ def test_rename_handler_edits_other_modules(make_code: MakeProject) -> None:
     project = make_code(PLAIN, **OTHERS)
     specs = read_files(project.root)
     run_command(project, "rename", "old_tool", "new_tool", "--handler")
-    same = {"c", "g"}
+    same = {"c", "g", "i"}
     for name, code in OTHERS.items():
         renamed = code if name in same else code.replace("old_tool", "new_tool")
         renamed = renamed.replace("# new_tool", "# old_tool")
@@ -140,7 +141,7 @@ def test_rename_handler_edits_other_modules(make_code: MakeProject) -> None:
     assert read_files(project.root) == specs
 
 
-def test_rename_handler_lists_and_keeps_object_attributes(
+def test_rename_handler_lists_but_does_not_edit_an_object_attribute_with_the_old_name(
     make_code: MakeProject,
 ) -> None:
     code = "def f(box):\n    return box.old_tool()\n"
@@ -161,7 +162,11 @@ def test_rename_handler_lists_and_keeps_object_attributes(
             "from .toy import old_tool\nnew_tool = 1\n",
             "handlers/a.py:2: the module already uses the name `new_tool`",
         ),
-        ("old_tool = (\n", "handlers/a.py contains `old_tool`, but is not valid"),
+        ("old_tool = (\n", "handlers/a.py may use `old_tool`, but is too large or"),
+        (
+            f"from .toy import old_tool\n{'#' * (2 << 20)}",
+            "handlers/a.py may use `old_tool`, but is too large or not valid Python",
+        ),
     ],
 )
 def test_rename_handler_rejects_an_ambiguous_use_in_another_module(
@@ -173,14 +178,18 @@ def test_rename_handler_rejects_an_ambiguous_use_in_another_module(
     run_command(project, "rename", "old_tool", "new_tool")
 
 
-def test_rename_handler_uses_an_existing_new_function(make_code: MakeProject) -> None:
+def test_rename_handler_accepts_a_function_that_already_has_the_new_tool_name(
+    make_code: MakeProject,
+) -> None:
     project = make_code(PLAIN.replace("old_tool", "new_tool"))
     run_command(project, "rename", "old_tool", "new_tool", "--handler")
     spec = (project.root / "specs/toy/new_tool.yaml").read_text()
     assert "handler: handlers.toy:new_tool\n" in spec
 
 
-def test_rename_handler_rejects_another_function_name(make_code: MakeProject) -> None:
+def test_rename_handler_rejects_a_handler_function_not_named_after_the_tool(
+    make_code: MakeProject,
+) -> None:
     project = make_code(PLAIN)
     run_command(project, "rename", "old_tool", "new_tool")
     output = run_rejected(project, 1, "rename", "new_tool", "newer_tool", "--handler")

@@ -88,7 +88,9 @@ def test_remove_lists_mentions_in_definitions_and_resources(shop: Project) -> No
 
 
 @pytest.mark.parametrize("arguments", [["rename", "tidy", "x"], ["remove", "tidy"]])
-def test_mcp_prompt_edits_are_rejected(shop: Project, arguments: list[str]) -> None:
+def test_rename_and_remove_commands_reject_an_mcp_prompt(
+    shop: Project, arguments: list[str]
+) -> None:
     """The message tells the user to edit the prompt by hand."""
     output = run_rejected(shop, 2, *arguments)
     assert "edit the prompt by hand: specs/toy/mcp_prompts/tidy" in output

@@ -39,7 +39,9 @@ def test_tool_renames_in_this_repository_change_only_the_tool_names(
     ]
     assert len(owned) > (30 if MISSING else 70)
     for owned_tool in owned[::4]:
-        edit = rename.rename_tool(workspace, owned_tool, "xyz_renamed")
+        edit = rename.rename_tool(
+            workspace, owned_tool, "xyz_renamed", with_handler=False
+        )
         old = owned_tool.tool.name.encode()
         for path, data in edit.after.items():
             if data is None:

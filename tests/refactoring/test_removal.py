@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.conftest import Project
@@ -66,7 +68,7 @@ def test_remove_reserves_the_names_of_a_deprecated_tool(repo: Project) -> None:
         ),
     ],
 )
-def test_remove_command_before_the_announced_date_requires_without_notice(
+def test_removing_a_tool_before_its_announced_date_requires_the_without_notice_option(
     repo: Project, deprecated: str, message: str
 ) -> None:
     spec = "specs/toy/store_note.yaml"
@@ -92,9 +94,18 @@ def test_remove_command_removes_a_draft_tool_without_deprecation(repo: Project) 
 def test_remove_and_rename_list_mentions_in_scanned_files_once(repo: Project) -> None:
     with (repo.root / "toolcast.yaml").open("a") as stream:
         stream.write("scan: [AGENTS.md, handlers]\n")
-    repo.write("AGENTS.md", "Then store_note.\n")
+    lines = [
+        "Then store_note.",
+        "store_note ".ljust(80, "."),
+        "store_note ".ljust(81, "."),
+    ]
+    repo.write("AGENTS.md", "\n".join([*lines, *["Then store_note."] * 100]))
     output = run_command(repo, "remove", "store_note", "--without-notice")
     assert "  AGENTS.md:1:6: Then store_note.\n" in output
+    # A line has at most 80 characters, and at most 100 are printed.
+    assert f"  AGENTS.md:2:1: {lines[1]}\n  AGENTS.md:3:1: {lines[1]}...\n" in output
+    mentions = [line for line in output.splitlines() if re.match(r"  \S+:\d+:", line)]
+    assert len(mentions) == 100 and re.search(r"\n  and \d+ more\n", output)
     output = run_command(repo, "rename", "find_note", "search")
     # A line found by the scan and in the handler is listed once.
     assert output.count("handlers/toy.py:7:") == 1

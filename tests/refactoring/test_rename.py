@@ -84,6 +84,8 @@ def test_rename_dry_run_prints_a_diff_that_git_can_apply(notes: Project) -> None
     arguments = ("rename", "find_note", "search", "--handler")
     diff = run_command(notes, *arguments, "--dry-run")
     assert read_files(notes.root) == before
+    moved = "rename from {0}/find_note.yaml\nrename to {0}/search.yaml\n"
+    assert moved.format("specs/toy") in diff
     other = notes.root.parent / "other"
     shutil.copytree(notes.root, other)
     for command in (["init", "-q"], ["apply", "-"]):
@@ -277,7 +279,9 @@ old\r
 <!-- /toolcast -->"""
 
 
-def test_rename_edits_and_remove_lists_markers_in_documents(notes: Project) -> None:
+def test_rename_edits_and_remove_lists_region_markers_in_markdown_documents(
+    notes: Project,
+) -> None:
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("documents: [docs/tools.md]\n")
     document = notes.root / "docs/tools.md"
@@ -291,6 +295,20 @@ def test_rename_edits_and_remove_lists_markers_in_documents(notes: Project) -> N
     notes.edit("specs/toy/store_note.yaml", "replacement: search", "replacement: ping")
     output = run_command(notes, "remove", "search", *AT_ONCE)
     assert "  docs/tools.md:9:1: <!-- toolcast: parameters toy search -->" in output
+
+
+def test_rename_does_not_edit_a_markdown_document_above_4_mib(notes: Project) -> None:
+    """`check` reports such a document as too large."""
+    with (notes.root / "toolcast.yaml").open("a") as stream:
+        stream.write("documents: [tools.md]\n")
+    region = b"<!-- toolcast: parameters toy find_note -->\n<!-- /toolcast -->\n"
+    document = notes.root / "tools.md"
+    document.write_bytes(region.ljust((4 << 20) + 1))
+    run_command(notes, "rename", "find_note", "search")
+    assert document.read_bytes() == region.ljust((4 << 20) + 1)
+    document.write_bytes(region.replace(b"find_note", b"search").ljust(4 << 20))
+    run_command(notes, "rename", "search", "find_note")
+    assert document.read_bytes() == region.ljust((4 << 20) + 3)
 
 
 def test_rename_lists_imports_of_the_generated_tool_module(notes: Project) -> None:

@@ -54,10 +54,18 @@ def test_rename_in_yaml_preserves_quotes_and_comments(before: str, after: str) -
     assert_edited(before, after, rename_tool)
 
 
-def test_new_tool_name_that_yaml_reads_as_another_type_is_quoted() -> None:
-    for name in ("no", "1.5", "0x1", "null", "2024-01-01"):
-        after = apply_edits("name: old\n", lambda s, n=name: s.set_name(("name",), n))
-        assert after == f'name: "{name}"\n'.encode()
+@pytest.mark.parametrize("name", ["no", "1.5", "0x1", "null", "2024-01-01"])
+def test_name_or_text_that_yaml_reads_as_another_type_is_quoted(name: str) -> None:
+    """A block scalar needs no quotes."""
+
+    def edit(spec: SpecText) -> None:
+        spec.set_name(("name",), name)
+        for key in ("text", "block"):
+            spec.rewrite_text((key,), lambda text: text.replace("old", name))
+
+    before = "name: old\ntext: old # kept\nblock: |-\n  old\n"
+    after = f'name: "{name}"\ntext: "{name}" # kept\nblock: |-\n  {name}\n'
+    assert_edited(before, after, edit)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +117,9 @@ def test_yaml_edit_preserves_windows_line_ends_and_byte_order_mark() -> None:
         ("z: 1\nlist:\n  - a", "z: 1\nlist:\n  - a\n  - c"),
     ],
 )
-def test_item_appended_to_a_yaml_list_has_its_style(before: str, after: str) -> None:
+def test_item_appended_to_a_yaml_list_has_the_same_block_or_flow_style_as_the_list(
+    before: str, after: str
+) -> None:
     assert_edited(before, after, lambda s: s.append_item(("list",), "c"))
 
 
@@ -173,7 +183,9 @@ def test_object_inserted_into_yaml_has_the_same_block_or_flow_style_as_its_paren
         ("a:\nz: 1\n", "a:\nb: c\nz: 1\n"),
     ],
 )
-def test_yaml_key_is_inserted_after_another_value(before: str, after: str) -> None:
+def test_yaml_key_inserted_after_a_value_is_on_a_new_line_before_following_comments(
+    before: str, after: str
+) -> None:
     assert_edited(before, after, lambda s: s.insert_key(("a",), "b", "c"))
 
 
@@ -187,7 +199,7 @@ def test_several_yaml_list_items_are_removed_in_one_edit() -> None:
     assert_edited("list:\n- a\n- b\n- c\n", "list:\n- a\n", remove)
 
 
-def test_yaml_edit_paths_refer_to_the_original_file() -> None:
+def test_second_yaml_edit_uses_list_indexes_from_before_the_first_edit() -> None:
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), 0)
         spec.remove_item(("list", 1, "of"), 1)
@@ -222,6 +234,63 @@ def test_yaml_list_with_odd_layout_is_edited_correctly_or_rejected(text: str) ->
         return
     edited_document, _ = read_yaml("a.yaml", after)
     assert edited_document is not None and edited_document.value == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "edit"),
+    [
+        (
+            "a: 1\nb: [2] # b\nc: 3\n",
+            "a: 1\nb: [4, 5]\nc: 3\n",
+            lambda s: s.set_field("b", [4, 5], "a"),
+        ),
+        (
+            "a: 1 # a\n\nc: 3\n",
+            "a: 1 # a\nb: [4, 5]\n\nc: 3\n",
+            lambda s: s.set_field("b", [4, 5], "a"),
+        ),
+        (
+            "a: 1\nb: 2\n",
+            "a: 1  # x\nb: 2\n",
+            lambda s: s.append_comment(("a",), "# x"),
+        ),
+        ("a: 'b'", "a: 'b'  # x", lambda s: s.append_comment(("a",), "# x")),
+        ("a: 1 # b\n", "a: 1 # b\n", lambda s: s.append_comment(("a",), "# x")),
+        # With one quote, the line could end in a string.
+        ("a: it's\n", "a: it's\n", lambda s: s.append_comment(("a",), "# x")),
+        (
+            "a: 'b\n  c'\n",
+            "a: 'b\n  c'  # x\n",
+            lambda s: s.append_comment(("a",), "# x"),
+        ),
+        (
+            "a: [1, 2]\n",
+            "a: [1, 2]  # x\n",
+            lambda s: [s.append_comment(("a", item), "# x") for item in (0, 1)],
+        ),
+        # Edits inside a removed value are dropped; the preceding insertion is kept.
+        (
+            "a: 1\nold:\n  name: b\nc: 2\n",
+            "a: 1\nd: e\nc: 2\n",
+            lambda s: (
+                s.insert_key(("a",), "d", "e"),
+                s.set_name(("old", "name"), "f"),
+                s.remove_key(("old",)),
+            ),
+        ),
+    ],
+)
+def test_yaml_fields_and_comments_are_set_or_removed_on_their_lines(
+    before: str, after: str, edit: Edit
+) -> None:
+    assert_edited(before, after, edit)
+
+
+def test_removing_a_nested_yaml_item_next_to_the_outer_dash_is_rejected() -> None:
+    with pytest.raises(UneditableValueError) as raised:
+        apply_edits("list:\n- - a\n  - b\n", lambda s: s.remove_item(("list", 0), 0))
+    message = "a.yaml:2: `list[0][0]` has a YAML layout that cannot be edited"
+    assert str(raised.value) == message
 
 
 WORDS = st.sampled_from(

@@ -15,9 +15,10 @@ def add_to_git(notes: Project) -> dict[str, bytes]:
     return read_files(notes.root)
 
 
-def test_reverted_rename_restores_all_files_if_git_lacks_the_name(
+def test_rename_back_to_the_first_name_restores_all_files_unless_git_has_the_new_name(
     notes: Project,
 ) -> None:
+    """A name that git has may be in use, so `renamed_from` lists it."""
     before = add_to_git(notes)
     run_command(notes, "rename", "find_note", "look_up", "--handler")
     run_command(notes, "rename", "look_up", "seek_note", "--handler")
@@ -33,7 +34,9 @@ def test_reverted_rename_restores_all_files_if_git_lacks_the_name(
     assert "renamed_from: [look_up]\n" in spec
 
 
-def test_reverted_tool_rename_preserves_names_recorded_before(notes: Project) -> None:
+def test_rename_back_to_the_first_name_preserves_the_earlier_renamed_from_list(
+    notes: Project,
+) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [a_b]")
     before = add_to_git(notes)
     run_command(notes, "rename", "find_note", "look_up")
@@ -41,7 +44,9 @@ def test_reverted_tool_rename_preserves_names_recorded_before(notes: Project) ->
     assert read_files(notes.root) == before
 
 
-def test_reverted_rename_preserves_a_previous_name_in_git(notes: Project) -> None:
+def test_rename_to_and_back_from_a_name_in_renamed_from_preserves_the_list(
+    notes: Project,
+) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [look_up]")
     before = add_to_git(notes)
     run_command(notes, "rename", "find_note", "look_up")

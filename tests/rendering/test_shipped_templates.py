@@ -152,9 +152,11 @@ def test_combining_a_code_object_with_plain_text_raises_unencoded_text_error(
 
 
 def test_project_template_replaces_the_built_in_template(tmp_path: Path) -> None:
+    """An indented block has no white space in the output."""
     (tmp_path / "init").mkdir()
-    (tmp_path / "init" / "gitignore.jinja").write_text("mine\n")
-    view = SimpleNamespace()
+    text = "  {% if view.is_mine %}\nmine\n  {% endif %}\n"
+    (tmp_path / "init" / "gitignore.jinja").write_text(text)
+    view = SimpleNamespace(is_mine=True)
     assert render("init/gitignore.jinja", view, (str(tmp_path),)) == b"mine\n"
     assert b".venv/" in render("init/gitignore.jinja", view)
 
@@ -168,3 +170,15 @@ def test_project_template_with_logic_is_a_render_error(
     view = SimpleNamespace(value="plain")
     with pytest.raises(TemplateRenderError, match=r"sly\.jinja:3: .* is not allowed"):
         render("sly.jinja", view, (str(project_templates),))
+
+
+def test_project_template_above_2_mib_is_a_render_error(
+    project_templates: Path,
+) -> None:
+    folders = (str(project_templates),)
+    path = project_templates / "long.jinja"
+    path.write_bytes(b"a".ljust(2 << 20))
+    assert render("long.jinja", None, folders) == b"a".ljust(2 << 20)
+    path.write_bytes(b"b".ljust((2 << 20) + 1))
+    with pytest.raises(TemplateRenderError, match="larger than 2 MiB"):
+        render("long.jinja", None, (*folders, str(project_templates / "x")))

@@ -130,7 +130,10 @@ text: "é\"\\ -\x2d- \x21` \x7f \u2028 🏮"
     )
 
 
-def test_served_skills_list_entries_directories_and_contents() -> None:
+def test_served_skills_return_entries_directories_resources_and_file_contents_by_uri() -> (
+    None
+):
+    """An unknown URI has no entry, an empty directory and no contents."""
     first = Skill({"name": "one", "description": "é."}, {"SKILL.md": "é\n"})
     files = {"SKILL.md": "a", "references/a.md": "bc", "references/b.md": ""}
     second = Skill({"name": "one-more", "description": "b"}, files)

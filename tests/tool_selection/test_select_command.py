@@ -286,7 +286,25 @@ def test_case_is_skipped_only_for_an_external_tool(make_wiki: Make) -> None:
         assert "there is no tool `print_page`" in result.stdout
 
 
-MANY_WORDS = "open the door of an old house in a quiet street"
+def test_failed_case_lists_six_words_and_confused_tools_list_four(
+    make_project: Make,
+) -> None:
+    message = "see the old green boat on a quiet cold lake at dawn"
+    jar = TOOL.format("Shuts the old jar.")
+    tools = {
+        "boat": TOOL.format(f"{message.capitalize()}."),
+        "jar": f"{jar}cases: [{{message: {message}}}]\n",
+    }
+    project = make_project(tools, toolset="targets: {registry: {}}\n")
+    lines = project.toolcast("select").stdout.splitlines()[3:]
+    words = [line.split()[0] for line in lines[: lines.index("")]]
+    assert words == ["word", "boat", "green", "quiet", "cold", "lake", "dawn"]
+    assert (
+        lines[len(words) + 2] == "  jar with boat, 1 message: boat, cold, dawn, green"
+    )
+
+
+MANY_WORDS = "fog of an old sea in a quiet street"
 
 
 def test_output_for_sixty_long_tool_names_fits_80_columns(make_project: Make) -> None:
@@ -296,9 +314,8 @@ def test_output_for_sixty_long_tool_names_fits_80_columns(make_project: Make) ->
     result = project.toolcast("select", MANY_WORDS)
     lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 80 and len(lines) < 50
-    assert "open_aaa" in lines[1]
     # Words that do not fit into the line are cut.
-    assert lines[1].endswith("...")
+    assert lines[1] == f" 100% * open_{'a' * 40}...  fog 20%, old 20%, ..."
     assert any("20 more tools" in line for line in lines)
     result = project.toolcast("select", "--coverage", "1")
     assert result.returncode == 1

@@ -80,7 +80,7 @@ def run_dev(root: Path, token: str = "") -> Iterator[DevProcess]:
 
 
 @pytest.mark.slow
-def test_server_restarts_after_edits_and_keeps_running_after_errors(
+def test_dev_server_restarts_after_edits_and_keeps_running_after_errors(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project({"ping": PING}, handlers=HANDLERS)
@@ -133,7 +133,9 @@ def test_server_restarts_after_edits_and_keeps_running_after_errors(
 
 
 @pytest.mark.slow
-def test_killing_dev_ends_the_server(make_project: Callable[..., Any]) -> None:
+def test_killing_the_dev_command_ends_its_server(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project({"ping": PING}, handlers=PLAIN_HANDLERS)
     with run_dev(project.root) as dev:
         found = re.search(r"http://127.0.0.1:(\d+)/mcp/\n\n", dev.wait_for("/mcp/\n\n"))
@@ -148,7 +150,7 @@ def test_killing_dev_ends_the_server(make_project: Callable[..., Any]) -> None:
 
 @pytest.mark.node
 @pytest.mark.parametrize("token", ["", "a-token-of-a-team"])
-def test_printed_command_opens_the_inspector(
+def test_command_printed_by_dev_starts_the_mcp_inspector_and_lists_the_tools(
     make_project: Callable[..., Any], token: str, tmp_path: Path
 ) -> None:
     node = find_node_tools()
@@ -205,7 +207,7 @@ def list_child_processes(pid: int) -> list[str]:
         (["--port", "{taken}"], "use another port, or `--port 0` for a free one"),
     ],
 )
-def test_invalid_options_are_refused_with_help(
+def test_dev_command_with_invalid_toolset_client_or_used_port_exits_with_2_and_help(
     make_project: Callable[..., Any], arguments: list[str], error: str
 ) -> None:
     project = make_project({"ping": PING}, toolset="targets: {mcp: {}, registry: {}}\n")
@@ -216,9 +218,10 @@ def test_invalid_options_are_refused_with_help(
     assert error in process.stderr
 
 
-def test_packages_next_to_the_handlers_are_watched(
+def test_python_files_next_to_the_handlers_are_watched_only_with_code(
     make_project: Callable[..., Any],
 ) -> None:
+    """The dev server imports them; `generate --watch` does not read them."""
     project = make_project({"ping": PING})
     for path in ("shop/deep/b.py", "shop/a.py", "notes/a.txt", ".venv/lib/c.py"):
         project.write(path, "")

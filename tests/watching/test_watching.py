@@ -71,7 +71,9 @@ def watch(root: Path, *options: str) -> Iterator[Watcher]:
 
 
 @pytest.mark.slow
-def test_changes_start_runs_even_after_errors(make_project: Callable[..., Any]) -> None:
+def test_generate_watch_runs_after_each_input_change_even_after_errors(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project({"ping": PING})
     page = project.root / "generated/toy/tools/ping.json"
     with watch(project.root) as watcher:
@@ -116,7 +118,7 @@ def test_changes_start_runs_even_after_errors(make_project: Callable[..., Any]) 
 
 
 @pytest.mark.slow
-def test_changed_documents_handlers_pyproject_and_templates_start_a_run(
+def test_generate_watch_runs_after_document_handler_pyproject_and_template_changes(
     make_project: Callable[..., Any],
 ) -> None:
     """A document that a run writes starts no run."""
@@ -151,7 +153,7 @@ def test_changed_documents_handlers_pyproject_and_templates_start_a_run(
 
 
 @pytest.mark.slow
-def test_polling_detects_changes(
+def test_generate_watch_with_polling_runs_after_a_spec_change(
     make_project: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "true")
@@ -165,7 +167,9 @@ def test_polling_detects_changes(
         assert watcher.stop(signal.SIGTERM) == 0
 
 
-def test_watched_paths_are_inputs_only(make_project: Callable[..., Any]) -> None:
+def test_watched_paths_include_specs_templates_and_handlers_but_not_outputs_or_editor_files(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project({"ping": PING}, workspace="templates: own\n")
     project.write("own/prompts/x.jinja", "")
     for other in ("specs/new", "node_modules/a", ".venv/lib", "generated/toy"):
@@ -197,7 +201,7 @@ def test_watched_paths_are_inputs_only(make_project: Callable[..., Any]) -> None
     } == expected
 
 
-def test_invalid_workspace_keeps_the_watched_paths(
+def test_watched_paths_stay_the_same_while_toolcast_yaml_is_invalid(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project({"ping": PING})
@@ -208,7 +212,7 @@ def test_invalid_workspace_keeps_the_watched_paths(
     assert find_watched_paths(root).is_relevant(os.path.join(root, "toolcast.yaml"))
 
 
-def test_missing_watchfiles_is_reported_with_install_command(
+def test_generate_watch_without_the_watchfiles_package_prints_the_install_command(
     make_project: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", None)
@@ -218,7 +222,9 @@ def test_missing_watchfiles_is_reported_with_install_command(
     assert (process.returncode, process.stderr) == (2, error)
 
 
-def test_only_changed_specs_are_parsed_again(make_project: Callable[..., Any]) -> None:
+def test_finding_watched_paths_again_parses_only_the_changed_spec(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project({name: PING.replace("ping", name) for name in "abc"})
     known: dict[Any, Any] = {}
     find_watched_paths(str(project.root), known=known)

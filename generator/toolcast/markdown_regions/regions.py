@@ -200,7 +200,7 @@ def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]
     findings: list[Finding] = []
     for index, path in enumerate(workspace.documents):
         try:
-            data = _read_document(workspace, path)
+            data = read_document(workspace, path)
         except DocumentError as error:
             findings.append(
                 workspace.source.error(
@@ -232,7 +232,7 @@ def check_stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
             )
 
 
-def _read_document(workspace: Workspace, path: str) -> bytes:
+def read_document(workspace: Workspace, path: str) -> bytes:
     """Return the bytes of a document of the project, which are valid UTF-8.
 
     Raises:

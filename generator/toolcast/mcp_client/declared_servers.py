@@ -34,7 +34,7 @@ def build_declared_listing(
     live: ServerListing,
     client: str | None = None,
     *,
-    has_skills: bool = False,
+    has_skills: bool,
 ) -> ServerListing:
     """Return the listing that a toolset's specs declare, in the form of a live one.
 

@@ -59,12 +59,14 @@ def read_calls(path: str) -> list[RecordedCall]:
     Blank lines are skipped; missing arguments are an empty object.
 
     Raises:
-        ListingError: the file cannot be read, or a line is not a call.
+        ListingError: the file cannot be read or is too large, or a line is not a call.
     """
     try:
-        data = read_regular_file(path, _MAX_BYTES)
+        data = read_regular_file(path, _MAX_BYTES + 1)
     except OSError as error:
         raise ListingError(f"{path}: {error.strerror or error}") from None
+    if len(data) > _MAX_BYTES:
+        raise ListingError(f"{path}: larger than {_MAX_BYTES >> 20} MiB")
     calls = []
     for number, line in enumerate(data.splitlines(), 1):
         location = f"{path}:{number}"
@@ -161,7 +163,7 @@ def _compare_results(
         if _encode(theirs, "content") == _encode(ours, "content"):
             return None
         return CallDifference(call, "the error texts differ", is_permitted=True)
-    if is_our_error and not is_error and definition is not None:
+    if is_our_error and definition is not None:
         problems = Validators().check_arguments(_build_tool(definition), call.arguments)
         if problems:
             message = f"the schema refuses arguments that the original converts: {problems[0]}"

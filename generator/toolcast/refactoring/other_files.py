@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from toolcast_runtime.core.safe_file import read_regular_file
-
 from ..findings import has_errors
-from ..markdown_regions.regions import MAX_DOCUMENT_BYTES, Region, find_regions
+from ..markdown_regions.content import DocumentError
+from ..markdown_regions.regions import Region, find_regions, read_document
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.project_files import DiskFiles
@@ -141,10 +139,9 @@ def list_region_mentions(
 def _list_tool_regions(workspace: Workspace, owned: OwnedTool) -> Iterator[_ToolRegion]:
     for document in workspace.documents:
         try:
-            path = os.path.join(workspace.root, document)
-            data = read_regular_file(path, MAX_DOCUMENT_BYTES, follow=False)
-        except OSError:
-            # `toolcast check` reports a document that cannot be read.
+            data = read_document(workspace, document)
+        except DocumentError:
+            # `toolcast check` reports a document that cannot be used.
             continue
         for region in find_regions(document, data)[0]:
             if region.arguments == ("parameters", owned.toolset.name, owned.tool.name):

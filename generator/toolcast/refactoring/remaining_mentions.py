@@ -46,9 +46,9 @@ def load_modules_containing(
 ) -> list[Module]:
     """Load the modules of a toolset's handlers that contain a word or cannot be read.
 
-    A module that cannot be read or parsed is included with the tree None, because it
-    could contain the word. Symbolic links are not followed. At most `_MAX_MODULES`
-    modules are searched.
+    A module that is too large or cannot be read or parsed is included with the tree
+    None, because it could contain the word. Symbolic links are not followed. At most
+    `_MAX_MODULES` modules are searched.
     """
     modules: list[Module] = []
     for index, (file, name) in enumerate(_list_modules(workspace, toolset)):
@@ -57,11 +57,12 @@ def load_modules_containing(
         data, tree = b"", None
         try:
             path = os.path.join(workspace.root, file)
-            data = read_regular_file(path, MAX_MODULE_BYTES, follow=False)
-            if word.encode() not in data:
-                continue
-            data.decode("utf-8")
-            tree = ast.parse(data)
+            data = read_regular_file(path, MAX_MODULE_BYTES + 1, follow=False)
+            if len(data) <= MAX_MODULE_BYTES:
+                if word.encode() not in data:
+                    continue
+                data.decode("utf-8")
+                tree = ast.parse(data)
         except (OSError, ValueError, SyntaxError, RecursionError, MemoryError):
             pass
         modules.append(Module(file, name, data, tree))

@@ -62,7 +62,7 @@ _PRECEDING_FIELDS = ("timeout", "handler", "name")
 
 
 def rename_tool(
-    workspace: Workspace, owned: OwnedTool, new: str, *, with_handler: bool = False
+    workspace: Workspace, owned: OwnedTool, new: str, *, with_handler: bool
 ) -> ProjectEdit:
     """Plan the renaming of a tool to an unused name, or to one of its previous names.
 
@@ -277,7 +277,8 @@ def rename_handler(workspace: Workspace, owned: OwnedTool, new: str) -> HandlerE
     for module in sorted(modules, key=lambda module: module.file == defining_file):
         if module.tree is None:
             raise EditRefusedError(
-                f"{module.file} contains `{old}`, but is not valid Python in UTF-8",
+                f"{module.file} may use `{old}`, but is too large or not valid Python in"
+                " UTF-8",
                 "fix the module, or rename the function by hand",
             )
         if module.file == defining_file:

@@ -17,9 +17,6 @@ from toolcast_runtime.core.safe_folder import (
 from ..git.index import read_index
 from .project_edit import EditRefusedError, ProjectEdit
 
-_MAX_FILE_BYTES = 4 * 1024 * 1024
-"""The maximum size of a file that an edit reads."""
-
 Files = Mapping[str, bytes | None]
 
 
@@ -93,7 +90,8 @@ def _validate_unchanged(
                 raise EditRefusedError(f"{path} is a symbolic link", link_help)
             if not status.st_mode & stat.S_IWUSR:
                 raise EditRefusedError(f"{path} is read-only", "make it writable first")
-            current = folder.read(name, _MAX_FILE_BYTES)
+            # One more byte shows that the file is longer than the data.
+            current = folder.read(name, len(data or b"") + 1)
     except SymlinkError as error:
         message = f"a folder of {path} is a symbolic link"
         raise EditRefusedError(message, link_help) from error

@@ -134,7 +134,10 @@ class _LintedLoader(BaseLoader):
             reason = "the template is a symbolic link out of its folder"
         else:
             try:
-                return read_regular_file(real, _MAX_TEMPLATE_BYTES).decode("utf-8")
+                data = read_regular_file(real, _MAX_TEMPLATE_BYTES + 1)
+                if len(data) <= _MAX_TEMPLATE_BYTES:
+                    return data.decode("utf-8")
+                reason = f"the template is larger than {_MAX_TEMPLATE_BYTES >> 20} MiB"
             except UnicodeDecodeError:
                 reason = "the template is not UTF-8"
             except OSError as error:

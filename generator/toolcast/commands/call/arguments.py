@@ -206,6 +206,7 @@ def parse_arguments(
     problems: list[str] = []
     # Texts are collected by name before they are converted, because a repeated name is an array.
     texts: dict[str, list[str]] = {}
+    json_names: set[str] = set()
     for assignment in assignments:
         match = _ASSIGNMENT.fullmatch(assignment)
         if match is None or not match["name"]:
@@ -213,14 +214,15 @@ def parse_arguments(
                 f"`{escape_excerpt(assignment)}` is neither NAME=TEXT nor NAME:=JSON"
             )
             continue
-        name = match["name"]
-        if not match["is_json"]:
-            texts.setdefault(name, []).append(match["text"])
-        elif name in texts:
+        name, is_json = match["name"], bool(match["is_json"])
+        if name in (texts if is_json else json_names):
             problems.append(
                 f"`{escape_excerpt(name)}` has both a NAME=TEXT and a NAME:=JSON value"
             )
+        elif not is_json:
+            texts.setdefault(name, []).append(match["text"])
         else:
+            json_names.add(name)
             try:
                 arguments[name] = parse_json(match["text"])
             except ValueError as error:

@@ -28,7 +28,7 @@ from .run_inputs import list_program_files, list_project_files
 _POLL_INTERVAL_MS = 200
 """Milliseconds between two checks for changes by watchfiles."""
 _MAX_FILE_BYTES = 8 * 1024 * 1024
-"""Maximum size of a document that is compared; larger documents count as unreadable."""
+"""The first bytes of a document that are compared."""
 _IGNORED_NAMES = (TOOL_FILES, LEFTOVER)
 
 
@@ -338,7 +338,7 @@ def _wait_for_change(
 
 
 def _read_files(paths: Iterable[str]) -> dict[str, bytes | None]:
-    """Return the content of files by path; None for an unreadable or too large file."""
+    """Return the first bytes of files by path; None for an unreadable file."""
     contents: dict[str, bytes | None] = {}
     for path in paths:
         contents[path] = None
