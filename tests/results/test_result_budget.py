@@ -225,7 +225,8 @@ def test_list_is_shortened_to_its_min_items_and_then_inside_its_items() -> None:
     assert not Checker(LISTED).problems(response.result) and measure(response) <= 3_000
 
 
-def test_result_that_cannot_be_shortened_is_an_error_that_confirms_the_call() -> None:
+def test_result_that_cannot_be_shortened_is_an_error_with_its_size() -> None:
+    """The error states that the tool was called, so that no model repeats the call."""
     for value, returns in (
         ({"items": ["x" * 100] * 10}, LISTED),
         ({"text": "x" * 900}, None),

@@ -141,9 +141,10 @@ def test_tool_call_cannot_set_a_handler_lifespan_dependency(
         (with_store, ["a", "store"], "is a parameter of the tool, too"),
     ],
 )
-def test_lifespan_dependency_without_its_own_handler_parameter_raises_type_error(
+def test_handler_without_a_parameter_for_a_dependency_raises_type_error(
     function: Callable[..., Any], declared: Any, problem: str
 ) -> None:
+    """Also if that parameter is for an argument with the same name."""
     with pytest.raises(TypeError, match=problem):
         _make_adapter(function, declared, ("store",))
 

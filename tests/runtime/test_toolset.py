@@ -41,7 +41,10 @@ class Dependencies:
         self.log.append("over" if self.has_ended else "leave")
 
 
-async def test_lifespan_ends_at_last_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_toolset_lifespan_entered_twice_ends_when_it_is_left_the_second_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It then waits up to one second for abandoned worker threads."""
     timeouts: list[float] = []
 
     async def wait_for_abandoned(seconds: float) -> None:
@@ -133,7 +136,9 @@ async def test_toolset_finds_remote_tool_at_first_available_provider_with_it() -
     assert toolset._is_known("c") and not toolset._is_known("d")
 
 
-def test_deadline_excludes_user_answer_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_deadline_is_extended_by_the_time_in_which_the_user_answers_questions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock = SimpleNamespace(monotonic=lambda: 50.0)
     monkeypatch.setattr(contexts, "time", clock)
     context = CallContext("look")

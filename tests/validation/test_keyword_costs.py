@@ -122,7 +122,9 @@ def test_schema_validator_passes_backtrack_and_size_limits_to_the_regex_engine(
 
 
 @pytest.mark.parametrize("schema", ["", "http://json-schema.org/draft-07/schema#"])
-def test_validator_asserts_formats_only_with_asserts_formats(schema: str) -> None:
+def test_validator_rejects_text_with_a_wrong_format_only_with_asserts_formats(
+    schema: str,
+) -> None:
     root: dict[str, Any] = {"a": {"format": "date"}}
     root |= {"$schema": schema} if schema else {}
     for options, is_valid in (({}, True), ({"asserts_formats": True}, False)):

@@ -55,7 +55,9 @@ WRONG_TYPE = "`type` must be one of text, image, audio, resource_link, resource"
         ),
     ],
 )
-def test_content_check_lists_problems_by_block(block: Any, problems: list[str]) -> None:
+def test_check_content_names_the_block_number_and_the_wrong_field(
+    block: Any, problems: list[str]
+) -> None:
     found = check_content([TEXT, block])
     assert found == [f"block 2: {problem}" for problem in problems]
 

@@ -99,9 +99,10 @@ def test_json_pointer_is_resolved_to_keys_and_indexes(
         ({"additionalProperties": 1, "propertyNames": 2}, [1, 2], []),
     ],
 )
-def test_json_schema_subschemas_are_listed_by_keyword(
+def test_list_subschemas_returns_the_direct_subschemas_in_all_keywords(
     schema: dict[str, Any], subschemas: list[Any], applied: list[Any]
 ) -> None:
+    """`list_applied_subschemas` returns only those that apply to the same value."""
     assert [subschema for _, subschema in list_subschemas(schema)] == subschemas
     assert [*list_applied_subschemas(schema)] == applied
 

@@ -273,7 +273,7 @@ def test_rejected_enum_value_is_shortened_to_60_characters_in_the_message() -> N
         ]
 
 
-def test_is_open_is_true_only_for_schemas_that_allow_more_properties() -> None:
+def test_schema_is_open_only_if_additional_properties_is_true_or_a_schema() -> None:
     assert is_open({"additionalProperties": True})
     assert is_open({"additionalProperties": TEXT})
     assert not is_open({"additionalProperties": False})
