@@ -102,6 +102,14 @@ SHORTENED: list[tuple[Any, dict[str, Any], Any, str]] = [
         {"pages": [{"blocks": ["y" * 100] * 2}]},
         "Omitted: the last 4 of 5 of `pages`, the last 7 of 9 of `pages.0.blocks`.",
     ),
+    # One item is sent if item and note have exactly the maximum size, and none one below.
+    (
+        ["ü" * 200] * 2,
+        {"characters": 235},
+        ["ü" * 200],
+        "Omitted: the last 1 of 2 items.",
+    ),
+    (["ü" * 200] * 2, {"characters": 234}, [], "Omitted: the last 2 of 2 items."),
     # A single item that is too large is never cut in two.
     (
         {"items": [{"text": "z" * 900}], "total": 1},
@@ -217,18 +225,25 @@ def test_result_within_its_budget_is_unchanged_and_has_no_note() -> None:
 LISTED = {"type": "object", "properties": {"items": {"type": "array", "minItems": 8}}}
 
 
-def test_list_is_shortened_to_its_min_items_and_then_inside_its_items() -> None:
+@pytest.mark.parametrize("fitting", [1, 6, 7])
+def test_list_is_shortened_to_its_min_items_and_then_inside_its_items(
+    fitting: int,
+) -> None:
     value = {"items": [{"tags": ["t" * 20] * 20}] * 10}
-    response = shorten(value, LISTED, characters=3_000)
+    maximum = fitting * len(json.dumps(value["items"][0])) + 200
+    assert len(shorten(value, characters=maximum).result["items"]) == fitting
+    response = shorten(value, LISTED, characters=maximum)
     assert len(response.result["items"]) == 8
     assert any(len(item["tags"]) < 20 for item in response.result["items"])
-    assert not Checker(LISTED).problems(response.result) and measure(response) <= 3_000
+    assert not Checker(LISTED).problems(response.result)
+    assert measure(response) <= maximum
 
 
 def test_result_that_cannot_be_shortened_is_an_error_with_its_size() -> None:
     """The error states that the tool was called, so that no model repeats the call."""
     for value, returns in (
         ({"items": ["x" * 100] * 10}, LISTED),
+        (["x" * 900], {"type": "array", "minItems": 1}),
         ({"text": "x" * 900}, None),
         ("x" * 900, None),
     ):
@@ -278,9 +293,10 @@ def test_text_block_next_to_a_shortened_result_is_replaced_by_it() -> None:
 
 
 def test_text_block_above_the_budget_is_replaced_by_the_short_result() -> None:
-    whole = ToolResponse({"items": [1]}, content=[make_text_block("words" * 900)])
-    response = shape_response(make_tool(characters=500), {}, whole)
-    assert response.content == [make_text_block('{"items": [1]}')]
+    text = '{"items": [1, 2]}'
+    whole = ToolResponse(json.loads(text), content=[make_text_block("words" * 900)])
+    response = shape_response(make_tool(characters=len(text)), {}, whole)
+    assert response.content == [make_text_block(text)]
     assert response.note == "Omitted: the text next to the result."
 
 
@@ -292,8 +308,8 @@ def test_images_do_not_count_against_the_result_budget() -> None:
 
 def test_control_characters_of_a_property_name_in_a_note_are_escaped() -> None:
     response = shorten({"a\x1b[2J\u202e" + "b" * 99: ["x" * 50] * 20}, characters=500)
-    assert response.note is not None and response.note.isprintable()
-    assert "\\x1b[2J" in response.note
+    name = r"a\x1b[2J\u202e" + "b" * 54 + "..."
+    assert response.note == f"Omitted: the last 15 of 20 of `{name}`."
 
 
 def test_value_control_characters_in_a_shortened_result_note_are_escaped() -> None:
@@ -434,6 +450,29 @@ def test_estimate_tokens_for_joined_texts_is_at_most_the_sum_for_the_separate_te
     counts = estimate_tokens(first), estimate_tokens(second)
     joined = estimate_tokens(first + second)
     assert max(counts) <= joined <= sum(counts) <= joined + 1
+
+
+def test_at_most_16_lists_are_shortened() -> None:
+    """The largest lists are shortened, here by omitting their only items."""
+    large = {f"k{number}": ["x" * 60] for number in range(16)}
+    response = shorten({**large, "small": ["y" * 20] * 2}, characters=800)
+    assert [*response.result["small"]] == ["y" * 20] * 2
+    assert measure(response) <= 800
+
+
+def test_at_most_32_shortened_results_are_validated() -> None:
+    validated: list[Any] = []
+
+    def is_valid(value: Any) -> bool:
+        validated.append(value)
+        return False
+
+    value = {f"k{number}": [number] * 1_000 for number in range(9)}
+    limits = ResultLimits(200, len, is_valid, lambda *_: "")
+    assert (
+        ResultShortener(value, len(encode_json_text(value)), limits).shorten() is None
+    )
+    assert len(validated) == 32
 
 
 @pytest.mark.parametrize("inner", [1, 400])
