@@ -29,7 +29,7 @@ from toolcast_runtime.results.truncation import shape_response, shape_results
 OFFSET = {"type": "integer", "default": 0}
 PARAMETERS = {
     "type": "object",
-    "properties": {"offset": OFFSET, "start": {"default": 1}, "after": {}},
+    "properties": {"offset": OFFSET, "start": {"default": 1}, "after": {}, "any": True},
 }
 BY_OFFSET = {"argument": "offset"}
 BY_ID = {"argument": "after", "from": "id"}
@@ -138,20 +138,31 @@ def test_result_above_its_budget_is_shortened_by_omitting_its_last_list_items(
 
 
 @pytest.mark.parametrize(
-    ("budget", "arguments", "expected_text"),
+    ("argument", "arguments", "start"),
     [
-        (BY_OFFSET, {"offset": 20}, "`offset` = 2"),
-        ({"argument": "start"}, {}, "`start` = "),
-        ({"argument": "start"}, {"start": 7}, "`start` = "),
+        ("offset", {"offset": 20}, 20),
+        ("start", {}, 1),
+        ("start", {"start": 7}, 7),
+        ("after", {}, 0),
+        ("any", {}, 0),
     ],
 )
 def test_shortened_result_note_states_the_argument_value_for_the_next_page(
-    budget: Any, arguments: dict[str, int], expected_text: str
+    argument: str, arguments: dict[str, int], start: int
 ) -> None:
-    response = shorten(TEN, arguments=arguments, characters=500, next=budget)
-    assert response.note is not None and expected_text in response.note
-    begin = arguments.get(budget["argument"], 0 if "offset" in expected_text else 1)
-    assert f"= {begin + len(response.result)}." in response.note
+    following = {"argument": argument}
+    response = shorten(TEN, arguments=arguments, characters=500, next=following)
+    value = start + len(response.result)
+    assert response.note.endswith(f" call again with `{argument}` = {value}.")
+
+
+@pytest.mark.parametrize(("length", "has_next_page"), [(200, True), (201, False)])
+def test_argument_value_for_the_next_page_has_at_most_200_characters(
+    length: int, has_next_page: bool
+) -> None:
+    value = [{"id": "x" * (length - len('""'))} for _ in range(9)]
+    response = shorten(value, characters=900, next=BY_ID)
+    assert ("For more" in response.note) is has_next_page
 
 
 @pytest.mark.parametrize(
@@ -192,12 +203,13 @@ def test_two_list_result_note_has_a_next_page_only_by_an_item_property(
     assert "For more" not in response.note
 
 
-@pytest.mark.parametrize(("size", "threads"), [(90_000, 0), (110_000, 1)])
+@pytest.mark.parametrize(("size", "threads"), [(100_000, 0), (100_001, 1)])
 def test_only_a_result_over_100000_characters_is_shortened_in_a_thread(
     size: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A spec that only sets the form of results uses no thread."""
-    large = ToolResponse(["x" * (size // 10)] * 10)
+    large = ToolResponse(["x" * 9_000] * 10 + ["x" * (size - 90_044)])
+    assert len(large.text()) == size
     used: list[Any] = []
 
     async def in_thread(work: Any, name: str) -> Any:
@@ -219,7 +231,8 @@ def test_only_a_result_over_100000_characters_is_shortened_in_a_thread(
 
 def test_result_within_its_budget_is_unchanged_and_has_no_note() -> None:
     for value in (TEN, {"items": TEN}, "text", None, 5):
-        assert shorten(value, characters=10_000) == ToolResponse(value)
+        response = ToolResponse(value)
+        assert shorten(value, characters=len(response.text())) == response
 
 
 LISTED = {"type": "object", "properties": {"items": {"type": "array", "minItems": 8}}}
@@ -266,7 +279,7 @@ def test_shortened_result_omits_no_item_that_would_fit(unit: str, item: Any) -> 
 
 
 def test_error_response_above_the_result_budget_is_unchanged() -> None:
-    failed = ToolResponse(error="no " * 900)
+    failed = ToolResponse(error="no", content=[make_text_block("no " * 900)])
     assert shape_response(make_tool(characters=400), {}, failed) is failed
 
 
@@ -274,10 +287,14 @@ def make_text_block(text: str) -> dict[str, Any]:
     return {**TEXT, "text": text}
 
 
-def test_json_in_an_mcp_text_block_above_the_budget_is_shortened_as_json() -> None:
+@pytest.mark.parametrize("has_value", [True, False])
+def test_json_in_an_mcp_text_block_above_the_budget_is_shortened_as_json(
+    has_value: bool,
+) -> None:
     """External servers often return JSON as text, without structured content."""
     text = json.dumps({"items": TEN}, indent=2)
-    whole = ToolResponse(text, content=[make_text_block(text), IMAGE])
+    content = [make_text_block(text), IMAGE]
+    whole = ToolResponse(text if has_value else content, content=content)
     response = shape_response(make_tool(characters=500), {}, whole)
     expected = json.dumps({"items": TEN[:4]})
     assert response.result == expected
@@ -298,6 +315,12 @@ def test_text_block_above_the_budget_is_replaced_by_the_short_result() -> None:
     response = shape_response(make_tool(characters=len(text)), {}, whole)
     assert response.content == [make_text_block(text)]
     assert response.note == "Omitted: the text next to the result."
+
+
+def test_shortened_result_without_a_text_block_gets_no_text_block() -> None:
+    whole = ToolResponse(TEN, content=[IMAGE])
+    response = shape_response(make_tool(characters=500), {}, whole)
+    assert (response.result, response.content) == (TEN[:4], [IMAGE])
 
 
 def test_images_do_not_count_against_the_result_budget() -> None:
