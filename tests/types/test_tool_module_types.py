@@ -113,6 +113,9 @@ def test_values_python_adds_types_with_dates_for_the_handler() -> None:
     parameters = _format_types(V, values="python")
     assert parameters["GetItArguments"] == {"at": "str"}
     assert parameters["GetItHandlerArguments"] == {"at": "date"}
+    conditional = {**P, "if": {}, "then": {"properties": {"a": DAY}}}
+    parameters = _format_types(conditional, values="python")
+    assert parameters["GetItHandlerArguments"] == {"b": "NotRequired[str]", "a": "Any"}
     assert "GetItHandlerArguments" not in _format_types(P, values="python")
     assert "GetItHandlerArguments" not in _format_types(
         V, values="python", arguments_type="m:Args"
