@@ -34,7 +34,7 @@ def test_folder_without_descriptors_follows_no_link(
     (top / "link").symlink_to(tmp_path / "outside")
     (top / "file").symlink_to(tmp_path / "victim")
     with Folder.open_path(str(top)) as opened:
-        assert opened.descriptor is None
+        assert opened.descriptor is None and opened.is_private()
         with pytest.raises(SymlinkError):
             opened.open_subfolder("link/deeper", create=True)
         with pytest.raises(FileExistsError):

@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 
 from toolcast_runtime.core.validation.bounds import Bound, CostEstimate
+from toolcast_runtime.core.validation.checker import Checker
 from toolcast_runtime.core.validation.compiled import PartValidators, build_validator
 
 _LARGE = 10**20
@@ -131,3 +132,4 @@ def test_validator_rejects_text_with_a_wrong_format_only_with_asserts_formats(
         part = PartValidators(root, **options).get_validator(("a",))
         assert part.is_valid("soon") is is_valid
         assert build_validator(root["a"], **options).is_valid("soon") is is_valid
+        assert Checker(root["a"], **options).matches("soon") is is_valid
