@@ -98,8 +98,9 @@ def test_override_file_that_allows_all_tools_bypasses_neither_clients_nor_deny(
         ("{", "is not well formed"),
         ("[" * 100_000, "is not well formed"),
         ("", "is not well formed"),
-        ('{"copilot": {}, "copilot": {}}', "an object has the key `copilot` twice"),
+        ('{"external": {}, "copilot": {}, "copilot": {}}', "the key `copilot` twice"),
         ('{"copilot": {"allow": [], "allow": "*"}}', "the key `allow` twice"),
+        (" " * 1_048_576, "is not well formed"),
         (" " * 1_048_577, "is larger than 1048576 bytes"),
     ],
 )
