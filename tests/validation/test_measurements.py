@@ -104,6 +104,8 @@ def test_value_above_a_size_limit_or_without_json_representation_is_rejected(
         ("^(ab){0,7}", 14, 280.0),
         ("^(?:ab){0,7}", 14, 280.0),
         ("^(?P<x>ab){0,7}", 14, 280.0),
+        ("^(a*b){6}", 12, 3.0),
+        ("^(a*b){7}", 14, 280.0),
         ("^a*b{11}", 12, 3.0),
         ("^a*b{12}", 13, 260.0),
         ("^ca*b{12}", 14, 260.0),
@@ -184,6 +186,7 @@ def test_schema_has_oversized_patterns_above_20000_characters_in_total(
         ({"items": {"$ref": "#"}}, 1, 2),
         ({"items": {"$ref": "#"}}, 2, 4),
         ({"items": {"$ref": "#"}}, 3, 6),
+        ({"items": {}, "contains": {"$ref": "#"}}, 3, 9),
         ({"$ref": "#"}, 1, None),
     ],
 )
@@ -194,6 +197,26 @@ def test_count_max_visits_returns_the_schema_visits_or_none_above_the_maximum(
     if visits is not None and visits > 1:
         assert count_max_visits(schema, levels, visits) == visits
         assert count_max_visits(schema, levels, visits - 1) is None
+
+
+def test_count_max_visits_returns_none_above_20000_subschemas() -> None:
+    subschemas: dict[str, Any] = {str(number): {} for number in range(20_001)}
+    assert count_max_visits({"properties": subschemas}, 2, 100) is None
+    del subschemas["0"]
+    assert count_max_visits({"properties": subschemas}, 2, 100) == 2
+
+
+def test_schema_exceeds_the_default_path_limit_above_100000_paths() -> None:
+    assert not exceeds_path_limit({"anyOf": [{}] * 99_999})
+    assert exceeds_path_limit({"anyOf": [{}] * 100_000})
+
+
+def test_schema_that_is_too_deep_for_recursion_exceeds_every_path_limit() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(10_000):
+        schema = {"allOf": [schema]}
+    assert exceeds_path_limit(schema)
+    assert count_max_visits(schema, 1, 100_000) is None
 
 
 @pytest.mark.parametrize(
