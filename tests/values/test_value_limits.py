@@ -94,6 +94,7 @@ def test_base64_argument_with_base64url_characters_is_rejected_and_vice_versa() 
     for text in ("A+==", "A/=="):
         assert _problems({"contentEncoding": "base64url"}, text) != []
         assert _problems({"contentEncoding": "base64"}, text.replace("A", "g")) == []
+    assert _problems({"contentEncoding": "base64"}, "AAAA!!!!") != []
     for text in ("g-==", "g_=="):
         assert _problems({"contentEncoding": "base64"}, text) != []
         assert _problems({"contentEncoding": "base64url"}, text) == []
