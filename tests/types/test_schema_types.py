@@ -127,15 +127,18 @@ def test_union_with_over_50_object_alternatives_is_typed_as_a_mapping() -> None:
     def members(count: int) -> list[Any]:
         return [{"properties": {"kind": {"const": str(i)}}} for i in range(count)]
 
+    objects = [{"type": "object", **member} for member in members(50)]
     root = {
         "properties": {
             "few": {"type": "object", "oneOf": members(50)},
             "many": {"type": "object", "oneOf": members(51)},
+            "nullable": {"oneOf": [*objects, {"type": "null"}]},
             "texts": {"oneOf": [{"const": str(i), "title": "a"} for i in range(51)]},
         }
     }
     types_ = SchemaTypes(root, "Try").build_arguments_class("TryArguments").members
     assert isinstance(types_["few"].type, OneOf)
+    assert isinstance(types_["nullable"].type, OneOf)
     assert types_["many"] == Member(Table(ANY), False, ("oneOf",))
     assert isinstance(types_["texts"].type, Choice)
 
