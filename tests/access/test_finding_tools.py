@@ -113,3 +113,12 @@ def test_two_toolset_registry_has_a_setting_only_if_both_toolsets_have_it() -> N
     assert _registry(full).has_ledger and not _registry(full, bare).has_ledger
     assert _registry(full).asserts_formats and not _registry(full, bare).asserts_formats
     assert _registry(full).lifespan_dependencies == ()
+
+
+def test_get_single_toolset_raises_lookup_error_for_two_toolsets() -> None:
+    first, second = Toolset(CLIENTS), Toolset(CLIENTS)
+    assert _registry(first).get_single_toolset() is first
+    registry = _registry(first, second)
+    registry.package = "notes"
+    with pytest.raises(LookupError, match="notes: each toolset runs its own calls"):
+        registry.get_single_toolset()

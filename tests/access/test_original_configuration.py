@@ -20,7 +20,9 @@ clients:
 """
 
 
-def test_check_reports_a_tool_both_allowed_and_denied(project_copy: Project) -> None:
+def test_check_reports_tools_that_are_unknown_or_both_allowed_and_denied(
+    project_copy: Project,
+) -> None:
     path = project_copy.root / "specs/kirishima/toolset.yaml"
     text = path.read_text()
     start, end = text.index("clients:\n"), text.index("mcp_servers:\n")

@@ -34,7 +34,7 @@ def test_folder_without_descriptors_follows_no_link(
     (top / "link").symlink_to(tmp_path / "outside")
     (top / "file").symlink_to(tmp_path / "victim")
     with Folder.open_path(str(top)) as opened:
-        assert opened.descriptor is None
+        assert opened.descriptor is None and opened.is_private()
         with pytest.raises(SymlinkError):
             opened.open_subfolder("link/deeper", create=True)
         with pytest.raises(FileExistsError):
@@ -132,3 +132,14 @@ def test_new_file_in_a_folder_is_complete_and_never_overwrites_a_path(
     assert (tmp_path / "other").stat().st_nlink == 1
     names = ["dangling", "link", "other", "victim"]
     assert sorted(os.listdir(tmp_path)) == names
+
+
+@pytest.mark.parametrize(
+    ("mode", "is_private"), [(0o755, True), (0o775, False), (0o757, False)]
+)
+def test_folder_is_private_if_no_other_user_may_write_to_it(
+    tmp_path: Path, mode: int, is_private: bool
+) -> None:
+    tmp_path.chmod(mode)
+    with Folder.open_path(str(tmp_path)) as opened:
+        assert opened.is_private() is is_private

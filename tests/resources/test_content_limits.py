@@ -49,9 +49,9 @@ def test_content_store_removes_expired_and_at_its_limit_oldest_content() -> None
     assert store.find_contents(None, second) is not None
     clock.now = 10.0
     assert store.find_contents(None, second) is None
-    store.store(None, "e", "x" * 10, None)
-    assert len(store._stored) == 1, "expired content is removed"
-    assert store._bytes == 10
+    store.store(None, "e", "x", None)
+    assert len(store._stored) == 1, "expired content is removed even if it would fit"
+    assert store._bytes == 1
 
 
 def test_content_stored_for_a_resource_link_is_available_only_to_its_user() -> None:

@@ -38,7 +38,9 @@ def test_server_lists_only_resources_and_prompts_of_the_client(mcp_server: Any) 
             list_entries(None)
 
 
-def test_capabilities_list_prompts_only_for_clients_with_them(mcp_server: Any) -> None:
+def test_server_capabilities_include_prompts_only_for_clients_with_prompts(
+    mcp_server: Any,
+) -> None:
     from toolcast_runtime.mcp.sdk_server import build_server
 
     def list_capabilities(client: str, **more: Any) -> set[str]:
@@ -52,7 +54,7 @@ def test_capabilities_list_prompts_only_for_clients_with_them(mcp_server: Any) -
     assert list_capabilities("guests") == {"tools", "resources", "logging"}
 
 
-def test_registry_call_embeds_content_instead_of_a_link(mcp_server: Any) -> None:
+def test_registry_call_result_contains_linked_content_embedded(mcp_server: Any) -> None:
     blocks = mcp_server.registry.call_tool_sync("chart", {}, "staff").content
     assert blocks is not None
     assert blocks[5]["resource"]["uri"] == "attachment:///raw.csv"

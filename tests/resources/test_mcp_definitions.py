@@ -99,7 +99,9 @@ def test_invalid_generated_resource_definition_raises_definition_error(
         read_resources(make_package(one=value))
 
 
-def test_package_without_prompts_raises_definition_error(make_package: Make) -> None:
+def test_read_prompts_raises_definition_error_if_there_is_none(
+    make_package: Make,
+) -> None:
     with pytest.raises(DefinitionError, match="offers contains no prompt"):
         read_prompts(make_package())
 

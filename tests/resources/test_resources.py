@@ -52,7 +52,9 @@ def load_definitions(project: Path, folder: str) -> list[dict[str, Any]]:
     return [json.loads(file.read_text("utf-8")) for file in files]
 
 
-def test_lists_equal_generated_definitions(server: StdioServer, project: Path) -> None:
+def test_resource_and_prompt_lists_equal_the_clients_generated_definitions(
+    server: StdioServer, project: Path
+) -> None:
     for method, key, folder, kind in (
         ("resources/list", "resources", "mcp_resources", "uri"),
         ("resources/templates/list", TEMPLATES, "mcp_resources", "uriTemplate"),

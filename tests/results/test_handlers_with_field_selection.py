@@ -90,7 +90,10 @@ def test_handler_receives_its_arguments_without_the_field_selection_parameter(
     assert RESULT == {"a": 1, "b": 2, "c": 3}
 
 
-def test_every_tool_action_accepts_the_field_selection(registry: Any) -> None:
+def test_tool_action_with_the_field_selection_parameter_in_accepts_can_select_fields(
+    registry: Any,
+) -> None:
+    """The generator adds this parameter to `accepts` of every action."""
     actions = {"parameter": "kind", "values": {"x": {"accepts": ["fields"]}, "y": {}}}
     tools = registry("by_keywords", actions=actions)
     assert tools.call_tool_sync("t", {"kind": "x", "fields": []}).result == {"c": 3}
@@ -100,7 +103,7 @@ def test_every_tool_action_accepts_the_field_selection(registry: Any) -> None:
 
 
 @pytest.mark.parametrize("picks", [{}, {"fields": ["a"]}])
-def test_result_field_selection_does_not_change_if_a_call_needs_confirmation_or_the_question(
+def test_confirmation_condition_and_question_ignore_the_result_field_selection(
     registry: Any, picks: Any
 ) -> None:
     """The condition and the question are about the arguments of the spec."""

@@ -227,7 +227,9 @@ def test_registry_call_returns_the_shortened_result_and_the_ledger_records_the_c
     assert results[0]["items"][0]["body"]
 
 
-def test_langchain_cli_and_provider_answers_contain_the_note(toy: Any) -> None:
+def test_langchain_cli_and_provider_answers_contain_the_note_about_omitted_items(
+    toy: Any,
+) -> None:
     text = toy.langchain_tools.get_langchain_tool("list_notes").invoke({"offset": 5})
     value, note = text.split("\n\n")
     check_page(json.loads(value), note, 5)
@@ -256,9 +258,10 @@ async def call_all_tools(server: Any, mode: Literal["auto", "legacy"]) -> list[A
 @pytest.mark.parametrize(
     "transport", ["stdio", pytest.param("http", marks=pytest.mark.slow)]
 )
-def test_official_mcp_client_receives_results_in_their_declared_form_and_within_their_budget(
+def test_official_mcp_client_receives_results_in_their_declared_form_and_budget(
     project: Project, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
+    """The form is a text block, structured content, or both."""
     if transport == "http":
         with http_server(project.root, "casting.toy") as server:
             results = asyncio.run(call_all_tools(server.url, mode))

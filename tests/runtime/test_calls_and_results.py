@@ -25,10 +25,10 @@ TOOL = Tool("look", "", "", {"inputSchema": SCHEMA})
     ("asserts_formats", "proxy", "is_refused"),
     [(True, None, True), (False, None, False), (True, object(), False)],
 )
-def test_format_keyword_rejects_only_local_tool_arguments_and_only_with_asserts_formats(
+def test_wrong_format_is_rejected_only_for_a_local_tool_with_asserts_formats(
     asserts_formats: bool, proxy: Any, is_refused: bool
 ) -> None:
-    """Arguments of a proxy are left to the external server."""
+    """The arguments of a proxied tool are left to its external server."""
     validators = Validators(asserts_formats=asserts_formats)
     tool = replace(TOOL, proxy=proxy)
     for _ in range(2):
@@ -38,7 +38,7 @@ def test_format_keyword_rejects_only_local_tool_arguments_and_only_with_asserts_
     assert ToolCalls().validators.check_arguments(TOOL, {"day": "soon"}) != []
 
 
-def test_output_schema_formats_are_asserted_only_for_tools_with_a_result_type() -> None:
+def test_result_format_is_checked_only_for_a_tool_with_a_result_type() -> None:
     """Tools without an output schema accept every result."""
     tool = replace(TOOL, definition={"inputSchema": SCHEMA, "outputSchema": SCHEMA})
     assert Validators().check_result(tool, {"day": "soon"}) == []
@@ -105,9 +105,10 @@ async def test_first_call_to_each_deprecated_tool_logs_one_warning(
     ]
 
 
-async def test_tool_calls_close_closes_the_ledger_recorder_only_if_it_was_created(
+async def test_tool_calls_close_closes_a_used_ledger_recorder_and_creates_no_unused_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """The recorder is created when it is first used."""
     events: list[str] = []
 
     async def close() -> None:
@@ -126,9 +127,10 @@ async def test_tool_calls_close_closes_the_ledger_recorder_only_if_it_was_create
     assert events == ["made", "closed"]
 
 
-async def test_call_admission_prepares_user_questions_only_with_an_ask_function(
+async def test_tool_calls_admit_makes_user_questions_only_if_it_receives_an_ask_function(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """`ask` is the function that puts a question to the user."""
     calls, prepared = ToolCalls(), list[Any]()
 
     def make_questions(*args: Any) -> Any:

@@ -144,7 +144,9 @@ def test_registry_refuses_a_tool_handler_outside_the_given_handlers_package(
     assert "the handler `work.own:note` of `note` is refused" in text
 
 
-def test_renamed_from_resolves_unless_a_tool_has_the_name(tmp_path: Path) -> None:
+def test_previous_name_in_renamed_from_resolves_to_the_tool_unless_another_tool_has_it(
+    tmp_path: Path,
+) -> None:
     note = definition("note", renamed_from=["memo", "card"])
     registry = Registry(Package(tmp_path, note, definition("card")).load())
     names = [registry.resolve(name) for name in ("memo", "card", "nothing")]
@@ -178,7 +180,9 @@ MCP_LINE = (
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("indent", ["  ", "\t", ""])
-def test_mcp_definition_keeps_number_and_escapes(newline: str, indent: str) -> None:
+def test_mcp_json_has_the_number_notation_and_escapes_from_the_generated_definition(
+    newline: str, indent: str
+) -> None:
     """Line breaks and indentation of the file are removed."""
     text = DEFINITION_TEXT.replace("  ", indent).replace("\n", newline)
     tool = parse_definition(text, "note")

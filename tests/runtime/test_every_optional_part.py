@@ -76,9 +76,10 @@ USES: dict[str, Callable[[Path], Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("name", sorted(optional.MODULES))
-def test_using_a_missing_runtime_module_fails_with_its_optional_part_name(
+def test_error_for_a_missing_runtime_module_names_its_optional_part(
     name: str, tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
+    """The handler is not called."""
     part, path, _ = optional.MODULES[name]
     use = USES[name](tmp_path)
     break_modules(path)
@@ -132,7 +133,9 @@ McpServer(registry, name="demo").main([])
 """
 
 
-def test_stdio_server_imports_no_optional_part_without_use(tmp_path: Path) -> None:
+def test_stdio_server_imports_no_optional_part_for_a_tool_without_optional_features(
+    tmp_path: Path,
+) -> None:
     handler = "tests.runtime.core_handlers:add"
     package = Package(tmp_path, definition("t", handler=handler))
     process = run_program(LOADED_MODULES_PROGRAM, tmp_path, (), package=package.name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from toolcast_runtime.core.calls.handlers import HandlerAdapter
+from toolcast_runtime.core.calls.handlers import HandlerAdapter, SignatureMismatchError
 from toolcast_runtime.core.validation.checker import DeclaredNames
 
 
@@ -38,6 +38,30 @@ def annotated_mapping(arguments: dict[str, Any]) -> Any:
 
 def single_parameter(a: Any) -> Any:
     return a
+
+
+def annotated_at_type_checking(arguments: GeneratedType) -> Any:  # type: ignore[name-defined]  # noqa: F821
+    return arguments
+
+
+def optional_mapping(arguments: dict[str, Any] | None) -> Any:
+    return arguments
+
+
+def invalid_annotation(a: "1 +") -> Any:  # type: ignore[valid-type]  # noqa: F722
+    return a
+
+
+class CallableObject:
+    """Handler that is an object, with an annotated parameter."""
+
+    def __call__(self, a: Any) -> Any:
+        return a
+
+
+@functools.wraps(two_parameters)
+def wrapper(**arguments: Any) -> Any:
+    return two_parameters(a=1, **arguments)
 
 
 def keyword_named_arguments(*, arguments: Any) -> Any:
@@ -96,8 +120,13 @@ def test_call_arguments_without_a_parameter_in_the_handler_are_rejected(
         (keyword_named_arguments, "a", False),
         (positional_mapping, "a", True),
         (annotated_mapping, "a", True),
+        (annotated_at_type_checking, "a", True),
+        (optional_mapping, "a", True),
+        (invalid_annotation, "b", False),
         (single_parameter, "a", False),
         (single_parameter, "b", False),
+        (lambda a: a, "b", False),
+        (CallableObject(), "b", False),
     ],
 )
 def test_handler_with_one_mapping_parameter_receives_all_arguments_in_it(
@@ -141,11 +170,40 @@ def test_tool_call_cannot_set_a_handler_lifespan_dependency(
         (with_store, ["a", "store"], "is a parameter of the tool, too"),
     ],
 )
-def test_lifespan_dependency_without_its_own_handler_parameter_raises_type_error(
+def test_handler_without_a_parameter_for_a_dependency_raises_type_error(
     function: Callable[..., Any], declared: Any, problem: str
 ) -> None:
+    """Also if that parameter is for an argument with the same name."""
     with pytest.raises(TypeError, match=problem):
         _make_adapter(function, declared, ("store",))
+
+
+@pytest.mark.parametrize(
+    ("function", "declared", "problem"),
+    [
+        (two_parameters, "ab", None),
+        (two_parameters, "abc", "it has no parameter `c`"),
+        (two_parameters, "b", "it requires `a`, which is not an argument"),
+        (parameter_and_var_keyword, "b", "it requires `a`, which is not an argument"),
+        (
+            single_parameter,
+            "b",
+            "it has no parameter `b`, and it requires `a`, which is not an argument",
+        ),
+        (positional_mapping, "b", None),
+        # A wrapper may pass the required parameters of the wrapped function.
+        (wrapper, "b", None),
+    ],
+)
+def test_handler_whose_parameters_differ_from_the_schema_raises_signature_mismatch(
+    function: Callable[..., Any], declared: str, problem: str | None
+) -> None:
+    adapter = _make_adapter(function, declared)
+    if problem is None:
+        adapter.validate_signature()
+    else:
+        with pytest.raises(SignatureMismatchError, match=f"^{problem}$"):
+            adapter.validate_signature()
 
 
 async def _async_handler(a: Any) -> Any:

@@ -43,7 +43,9 @@ def test_unknown_name_in_a_lazy_package_raises_attribute_error(package: str) -> 
         getattr(import_module(package), "nothing")  # noqa: B009 - no such attribute
 
 
-def test_lazy_public_name_is_cached_in_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lazily_imported_public_name_is_not_read_from_its_module_a_second_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     package, module = types.ModuleType("made"), types.ModuleType("made.up")
     module.value = "first"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "made", package)

@@ -49,7 +49,9 @@ def test_require_level_refuses_code_generated_for_a_newer_runtime_level() -> Non
     )
 
 
-def test_require_level_refuses_older_level(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_require_level_refuses_code_generated_for_an_older_runtime_level(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(runtime_level, "RUNTIME_LEVEL", 2)
     with pytest.raises(ImportError) as error:
         require_level(1, "generated.notes")
@@ -60,7 +62,7 @@ def test_require_level_refuses_older_level(monkeypatch: pytest.MonkeyPatch) -> N
     )
 
 
-def test_importing_toolcast_runtime_loads_no_submodule_besides_its_lazy_names() -> None:
+def test_importing_toolcast_runtime_loads_only_core_and_core_lazy_names() -> None:
     code = (
         "import sys; before = set(sys.modules); import toolcast_runtime;"
         "print(sorted(m for m in set(sys.modules) - before if 'toolcast' in m))"

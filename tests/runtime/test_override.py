@@ -62,7 +62,10 @@ def test_override_file_replaces_allow_and_adds_deny(tmp_path: Path) -> None:
     assert registry.names("external") == ("memory",)
 
 
-def test_override_allow_all_does_not_bypass_clients_and_deny(tmp_path: Path) -> None:
+def test_override_file_that_allows_all_tools_bypasses_neither_clients_nor_deny(
+    tmp_path: Path,
+) -> None:
+    """`clients` of a tool and `deny` of the toolset still apply."""
     registry = load_registry(write_file(tmp_path, {"external": {"allow": "*"}}))
     # Only `memory` names this client, and the toolset denies `stickynotes` for it.
     assert registry.names("external") == ("memory",)
@@ -95,8 +98,9 @@ def test_override_allow_all_does_not_bypass_clients_and_deny(tmp_path: Path) -> 
         ("{", "is not well formed"),
         ("[" * 100_000, "is not well formed"),
         ("", "is not well formed"),
-        ('{"copilot": {}, "copilot": {}}', "an object has the key `copilot` twice"),
+        ('{"external": {}, "copilot": {}, "copilot": {}}', "the key `copilot` twice"),
         ('{"copilot": {"allow": [], "allow": "*"}}', "the key `allow` twice"),
+        (" " * 1_048_576, "is not well formed"),
         (" " * 1_048_577, "is larger than 1048576 bytes"),
     ],
 )

@@ -99,8 +99,10 @@ def test_prompt_docs_cli_block_has_the_clients_commands(prompts: Prompts) -> Non
     assert "hidden" not in writer
 
 
-def test_prompt_files_have_every_section_with_all_tools(prompts: Prompts) -> None:
-    """Only the CLI file is for the block's own client."""
+def test_prompt_files_describe_every_tool_but_cli_md_only_its_clients_commands(
+    prompts: Prompts,
+) -> None:
+    """The client of `cli.md` is the one that the CLI uses."""
     files = prompts.files()
     assert [*files] == "preamble.md section_text.md section_tools.md cli.md".split()
     assert files["section_text.md"] == prompts.section("text", "writer")
@@ -118,7 +120,9 @@ def test_prompt_docs_for_unknown_client_or_section_raise(prompts: Prompts) -> No
         prompts.section("unheard of", "writer")
 
 
-def test_prompt_docs_cli_block_raises_without_a_command_line(tmp_path: Path) -> None:
+def test_prompt_docs_cli_block_raises_lookup_error_without_a_cli(
+    tmp_path: Path,
+) -> None:
     registry = Registry(Package(tmp_path, definition("count")).load())
     with pytest.raises(LookupError, match="has no command line"):
         Prompts(registry).cli_block()

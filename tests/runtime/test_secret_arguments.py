@@ -219,7 +219,9 @@ def test_ledger_redaction_keeps_long_lists_and_texts_without_secrets() -> None:
         ),
     ],
 )
-def test_classify_name_returns_which_values_are_secret(secret: str, names: str) -> None:
+def test_classify_name_returns_whether_any_value_only_text_or_no_value_is_secret(
+    secret: str, names: str
+) -> None:
     assert {name: classify_name(name) for name in names.split()} == dict.fromkeys(
         names.split(), secret
     )

@@ -148,7 +148,9 @@ def test_denied_remote_tool_is_not_looked_up(make_registry: Make) -> None:
     assert provider.lookups == []
 
 
-def test_remote_tool_is_in_router_catalog_unless_always(make_registry: Make) -> None:
+def test_remote_tool_is_in_the_router_catalog_or_if_it_is_always_in_the_always_tools(
+    make_registry: Make,
+) -> None:
     tools = (make_tool("calendar"), make_tool("clock", always=True))
     registry = make_registry(RecordingProvider(*tools))
     always = registry.get_always_tools_sync("internal")
@@ -181,7 +183,10 @@ async def test_call_tool_sync_works_in_running_event_loop(make_registry: Make) -
     assert response.success
 
 
-def test_remote_tool_provider_receives_reserved_names(tmp_path: Path) -> None:
+def test_remote_tool_provider_receives_local_previous_and_reserved_names_as_reserved(
+    tmp_path: Path,
+) -> None:
+    """Remote tools cannot have these names."""
     provider = RecordingProvider()
     tools = Package(tmp_path, *LOCAL).load()
     Registry(tools, providers=(provider,), reserved_names=("gone",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -10,7 +11,9 @@ from unittest.mock import Mock
 import pytest
 
 from generated.molecule.registry import REGISTRY
+from tests.runtime.packages import Package, definition
 from toolcast_runtime.core import context as contexts
+from toolcast_runtime.core.access import Client
 from toolcast_runtime.core.calls import worker_threads
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.toolset import Toolset
@@ -41,7 +44,10 @@ class Dependencies:
         self.log.append("over" if self.has_ended else "leave")
 
 
-async def test_lifespan_ends_at_last_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_toolset_lifespan_entered_twice_ends_when_it_is_left_the_second_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It then waits up to one second for abandoned worker threads."""
     timeouts: list[float] = []
 
     async def wait_for_abandoned(seconds: float) -> None:
@@ -65,6 +71,45 @@ async def test_failed_toolset_lifespan_start_is_undone_and_can_be_retried() -> N
         with pytest.raises(ValueError, match="it cannot be opened"):
             await toolset.enter()
     assert dependencies.log == ["enter", "leave"] * 2
+
+
+async def test_failed_toolset_lifespan_start_does_not_end_an_entered_lifespan() -> None:
+    dependencies = Dependencies()
+    toolset: Toolset = _make_toolset(lifespan=object(), _dependencies=dependencies)
+    await toolset.enter()
+    dependencies.fails = True
+    with pytest.raises(ValueError, match="it cannot be opened"):
+        await toolset.enter()
+    assert dependencies.log == ["enter", "enter"]
+
+
+@pytest.mark.parametrize(
+    ("handlers", "formats", "expected"),
+    [
+        ("hands", "assertion", True),
+        ("hands", "annotation", False),
+        (None, "assertion", False),
+    ],
+)
+def test_toolset_asserts_formats_only_with_a_handlers_package_and_formats_assertion(
+    handlers: str | None, formats: Any, expected: bool, tmp_path: Path
+) -> None:
+    tools = Package(tmp_path, definition("note")).load()
+    toolset = Toolset(tools, handlers=handlers, formats=formats)
+    assert toolset.asserts_formats is expected
+
+
+@pytest.mark.parametrize(
+    ("clients", "expected"), [({"desk": Client()}, ["desk"]), (None, [None])]
+)
+def test_toolset_has_client_is_true_only_for_its_clients_or_for_none_without_clients(
+    clients: Any, expected: list[str | None], tmp_path: Path
+) -> None:
+    toolset = Toolset(Package(tmp_path, definition("note")).load(), clients=clients)
+    assert toolset.has_clients is (clients is not None)
+    assert [
+        name for name in ("desk", "x", None) if toolset.has_client(name)
+    ] == expected
 
 
 @pytest.mark.parametrize(
@@ -133,7 +178,9 @@ async def test_toolset_finds_remote_tool_at_first_available_provider_with_it() -
     assert toolset._is_known("c") and not toolset._is_known("d")
 
 
-def test_deadline_excludes_user_answer_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_deadline_is_extended_by_the_time_in_which_the_user_answers_questions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     clock = SimpleNamespace(monotonic=lambda: 50.0)
     monkeypatch.setattr(contexts, "time", clock)
     context = CallContext("look")

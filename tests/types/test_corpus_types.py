@@ -40,7 +40,7 @@ _FEW_EXAMPLES = settings(
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier")
-def test_generated_types_accept_real_values(
+def test_pydantic_accepts_valid_values_for_the_generated_types_in_the_corpus(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     tools_by_toolset = {name: _read_tools(text) for name, text in LISTS.items()}

@@ -75,7 +75,9 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_handler_types_accept_the_converted_arguments(tools: Path, name: str) -> None:
+def test_pydantic_accepts_converted_arguments_for_the_generated_handler_types(
+    tools: Path, name: str
+) -> None:
     module = load_module(tools / f"{name}.py", f"given_{name}")
     class_ = getattr(module, f"{class_name(name)}HandlerArguments")
     annotations = {key: class_.__annotations__[key] for key in CASES[name]["types"]}

@@ -49,7 +49,7 @@ def load_module(path: Path, name: str) -> ModuleType:
 
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
-def test_generated_module_equals_the_expected_one(
+def test_generated_tool_module_equals_expected_py(
     folder: Path, make_project: Callable[..., Any]
 ) -> None:
     spec = (folder / "spec.yaml").read_text("utf-8")
@@ -76,7 +76,9 @@ def test_generated_modules_pass_ruff_with_default_rules() -> None:
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
-def test_valid_values_are_accepted_by_the_generated_types(folder: Path) -> None:
+def test_pydantic_accepts_schema_valid_values_for_the_generated_types(
+    folder: Path,
+) -> None:
     name = f"types_of_{folder.name.replace('-', '_')}"
     module = load_module(folder / "expected.py", name)
     spec = yaml.safe_load((folder / "spec.yaml").read_text("utf-8"))
@@ -110,28 +112,33 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("case", "value"), INVALID)
-def test_generated_types_reject_invalid_nested_values(case: str, value: Any) -> None:
+def test_pydantic_rejects_invalid_nested_values_for_the_generated_types(
+    case: str, value: Any
+) -> None:
     folder = Path(__file__).parent / "cases" / case
     module = load_module(folder / "expected.py", f"wrong_{case.replace('-', '_')}")
     with pytest.raises(ValidationError):
         TypeAdapter(module.TryItArguments).validate_python(value)
 
 
-def test_too_large_union_is_typed_as_a_mapping() -> None:
+def test_union_with_over_50_object_alternatives_is_typed_as_a_mapping() -> None:
     """A type checker would take minutes for it; literals are fast."""
 
     def members(count: int) -> list[Any]:
         return [{"properties": {"kind": {"const": str(i)}}} for i in range(count)]
 
+    objects = [{"type": "object", **member} for member in members(50)]
     root = {
         "properties": {
             "few": {"type": "object", "oneOf": members(50)},
             "many": {"type": "object", "oneOf": members(51)},
+            "nullable": {"oneOf": [*objects, {"type": "null"}]},
             "texts": {"oneOf": [{"const": str(i), "title": "a"} for i in range(51)]},
         }
     }
     types_ = SchemaTypes(root, "Try").build_arguments_class("TryArguments").members
     assert isinstance(types_["few"].type, OneOf)
+    assert isinstance(types_["nullable"].type, OneOf)
     assert types_["many"] == Member(Table(ANY), False, ("oneOf",))
     assert isinstance(types_["texts"].type, Choice)
 
@@ -158,5 +165,7 @@ def test_contradictory_types_are_typed_as_any_and_reported() -> None:
         ([], False),
     ],
 )
-def test_only_literal_values_are_recognized(value: Any, expected: bool) -> None:
+def test_is_literal_is_true_only_for_null_strings_booleans_and_64_bit_integers(
+    value: Any, expected: bool
+) -> None:
     assert is_literal(value) is expected

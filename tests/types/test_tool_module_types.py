@@ -33,7 +33,9 @@ def _format_types(
     return format_tool_types({"mcp": mcp, **more}, has_clients)
 
 
-def test_handler_parameters_are_typed() -> None:
+def test_generated_handler_type_has_keyword_parameters_or_one_mapping() -> None:
+    """The mapping is for names that are not identifiers and for an `arguments_type`."""
+
     def format_parameters(parameters: Schema, **more: Any) -> str:
         return str(_format_types(parameters, **more)["__call__"][0])
 
@@ -50,7 +52,7 @@ def test_handler_parameters_are_typed() -> None:
     assert format_parameters(P, arguments_type="m:Args") == "self, arguments: m.Args, /"
 
 
-def test_call_parameters_are_typed() -> None:
+def test_generated_call_has_typed_arguments_and_with_clients_a_client() -> None:
     types = _format_types(P)
     assert types["call"] == [
         "**arguments: Unpack[GetItArguments]",
@@ -72,7 +74,7 @@ def test_call_parameters_are_typed() -> None:
     assert parameters == "client: str, arguments: GetItArguments, /"
 
 
-def test_handler_result_is_typed() -> None:
+def test_generated_handler_return_type_is_derived_from_the_returns_schema() -> None:
     def format_result(returns: Any, **more: Any) -> tuple[Any, str]:
         types = _format_types(P, returns, **more)
         return types.get("GetItResult"), types["__call__"][1]
@@ -107,10 +109,13 @@ def test_handler_result_is_typed() -> None:
     assert format_result(K, values="python")[1] == "ObjectResult[GetItResult]"
 
 
-def test_python_values_have_separate_handler_types() -> None:
+def test_values_python_adds_types_with_dates_for_the_handler() -> None:
     parameters = _format_types(V, values="python")
     assert parameters["GetItArguments"] == {"at": "str"}
     assert parameters["GetItHandlerArguments"] == {"at": "date"}
+    conditional = {**P, "if": {}, "then": {"properties": {"a": DAY}}}
+    parameters = _format_types(conditional, values="python")
+    assert parameters["GetItHandlerArguments"] == {"b": "NotRequired[str]", "a": "Any"}
     assert "GetItHandlerArguments" not in _format_types(P, values="python")
     assert "GetItHandlerArguments" not in _format_types(
         V, values="python", arguments_type="m:Args"

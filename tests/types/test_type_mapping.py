@@ -197,7 +197,7 @@ def test_objects_are_typed_as_classes_or_mappings() -> None:
     )
 
 
-def test_required_properties_are_marked_in_the_class() -> None:
+def test_class_members_are_required_only_if_their_names_are_in_required() -> None:
     root = {
         "properties": {"a": S, "b": {"enum": [1]}, "c": S, "d": {"enum": [2]}},
         "required": ["a", "b", "x", 7],
@@ -253,7 +253,7 @@ def test_types_are_built_up_to_24_levels(keyword: str, wrap: Any) -> None:
     assert list_types(24, {"enum": [1]}) == ["Any"]
 
 
-def test_equal_schemas_have_equal_types() -> None:
+def test_properties_with_equal_schemas_have_the_same_type_or_class() -> None:
     loose: Schema = {"type": "string", "not": {}}
     types = SchemaTypes({"properties": {"a": loose, "b": loose, "c": K, "d": K}}, "Try")
     members = types.build_arguments_class("TryArguments").members
@@ -363,7 +363,8 @@ def test_class_names_are_derived_from_tool_and_property_names() -> None:
     assert nested_class_name("Find", ["x" * 63]) == "FindX" + "x" * 53 + "75220b47"
 
 
-def test_valid_keyword_argument_names_are_recognized() -> None:
+def test_is_keyword_argument_is_true_only_for_ascii_identifiers() -> None:
+    """Except for Python keywords, `self`, and names with two leading underscores."""
     names = ["a", "é", "a-b", "class", "__a", "_a", "self", "selves"]
     assert list(filter(is_keyword_argument, names)) == ["a", "_a", "selves"]
 
@@ -374,7 +375,8 @@ def _may_be_converted(schema: Schema, *visited_keywords: str, **root: Any) -> bo
     return texts.may_be(SchemaNode((schema,), 0, (), left))
 
 
-def test_strings_under_conditions_are_converted_conditionally() -> None:
+def test_string_may_be_converted_if_a_conditional_schema_has_a_format() -> None:
+    """Such as a subschema in `then`, `else`, `anyOf` or `dependentSchemas`."""
     assert not _may_be_converted(DAY)
     assert not _may_be_converted({"allOf": [DAY]})
     assert not _may_be_converted({"if": DAY})
@@ -394,7 +396,7 @@ def test_strings_under_conditions_are_converted_conditionally() -> None:
     assert _may_be_converted({"anyOf": [DAY], "oneOf": [DAY]}, "anyOf")
 
 
-def test_properties_under_conditions_are_converted_conditionally() -> None:
+def test_conditional_texts_have_their_format_in_then_or_a_pattern() -> None:
     then = {"properties": {"a": DAY, "b": S}}
     schema: Schema = {
         "properties": {"a": S, "b": S, "c": DAY, "d_day": S},

@@ -59,7 +59,7 @@ the arguments of `add` are not valid:
 """
 
 
-def test_call_returns_results_and_raises_errors(
+def test_generated_call_returns_the_result_and_raises_tool_error_for_an_error(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(
@@ -70,7 +70,10 @@ def test_call_returns_results_and_raises_errors(
     assert ended.stdout.startswith(EXPECTED_OUTPUT), ended.stderr
 
 
-def test_call_with_clients_requires_a_client(make_project: Callable[..., Any]) -> None:
+def test_generated_call_with_clients_has_the_client_as_first_argument(
+    make_project: Callable[..., Any],
+) -> None:
+    """A tool that the client may not use is an unknown tool."""
     clients = "clients: {team: {allow: [add, page]}, guest: {allow: [page]}}\n"
     project = make_project(
         {"add": ADD, "page": PAGE}, toolset=TARGETS + clients, handlers=HANDLERS

@@ -93,7 +93,9 @@ def test_anyof_required_problem_lists_at_most_10_names() -> None:
 
 
 @pytest.mark.parametrize(("keyword", "count"), [("items", 3), ("propertyNames", 2)])
-def test_nested_anyof_problems_are_cut_at_a_depth(keyword: str, count: int) -> None:
+def test_nested_anyof_problem_is_explained_to_level_3_or_level_2_in_property_names(
+    keyword: str, count: int
+) -> None:
     schema: dict[str, Any] = {"maxLength": 2}
     for _ in range(5):
         schema = {"anyOf": [schema, {"const": "long"}]}
@@ -130,7 +132,7 @@ def test_validation_message_has_at_most_600_characters(schema: Any, value: Any) 
     assert all(len(problem) <= 600 for problem in problems)
 
 
-def test_anyof_problem_is_not_explained_if_its_errors_exceed_the_limit() -> None:
+def test_anyof_problem_in_each_item_is_explained_for_1_item_and_not_for_5000() -> None:
     """Each error would contain a copy of the whole `enum`."""
     modes = {"items": MODES["properties"]["mode"]}
     schema = {"anyOf": [modes, {"type": "null"}]}

@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 
 from toolcast_runtime.core.validation.bounds import Bound, CostEstimate
+from toolcast_runtime.core.validation.checker import Checker
 from toolcast_runtime.core.validation.compiled import PartValidators, build_validator
 
 _LARGE = 10**20
@@ -122,10 +123,13 @@ def test_schema_validator_passes_backtrack_and_size_limits_to_the_regex_engine(
 
 
 @pytest.mark.parametrize("schema", ["", "http://json-schema.org/draft-07/schema#"])
-def test_validator_asserts_formats_only_with_asserts_formats(schema: str) -> None:
+def test_validator_rejects_text_with_a_wrong_format_only_with_asserts_formats(
+    schema: str,
+) -> None:
     root: dict[str, Any] = {"a": {"format": "date"}}
     root |= {"$schema": schema} if schema else {}
     for options, is_valid in (({}, True), ({"asserts_formats": True}, False)):
         part = PartValidators(root, **options).get_validator(("a",))
         assert part.is_valid("soon") is is_valid
         assert build_validator(root["a"], **options).is_valid("soon") is is_valid
+        assert Checker(root["a"], **options).matches("soon") is is_valid

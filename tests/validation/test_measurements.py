@@ -40,8 +40,8 @@ def _make_nested_array(levels: int) -> Any:
         ),
         ({"long": {"k": "ab"}}, Size(None, 3, 3, 7, 4)),
         ([2**63 - 1, -(2**63 - 1)], Size(values=3, levels=2, numbers=2)),
-        ([2**63, 1], Size(values=3, levels=2, numbers=2, large_integers=1)),
-        ([1, -(2**63)], Size(values=3, levels=2, numbers=2, large_integers=1)),
+        ([2**63, 1 - 2**63], Size(values=3, levels=2, numbers=2, large_integers=1)),
+        ([2**63 - 1, -(2**63)], Size(values=3, levels=2, numbers=2, large_integers=1)),
         (2**332 - 1, Size(values=1, levels=1, numbers=1, large_integers=1)),
         ([1e15, -1e15, 1e-9, -1e-9, 0.0], Size(values=6, levels=2, numbers=5)),
         ([1.1e15, 2.0], Size(values=3, levels=2, numbers=2, extreme_numbers=1)),
@@ -74,7 +74,10 @@ def test_json_value_size_counts_values_and_levels(value: Any, size: Size) -> Non
         ([{1}], "a Python set"),
     ],
 )
-def test_json_value_above_a_limit_is_rejected(value: Any, problem: str | None) -> None:
+def test_value_above_a_size_limit_or_without_json_representation_is_rejected(
+    value: Any, problem: str | None
+) -> None:
+    """A value at the limit has no problem."""
     assert measure_value(value).problem == problem
 
 
@@ -101,6 +104,8 @@ def test_json_value_above_a_limit_is_rejected(value: Any, problem: str | None) -
         ("^(ab){0,7}", 14, 280.0),
         ("^(?:ab){0,7}", 14, 280.0),
         ("^(?P<x>ab){0,7}", 14, 280.0),
+        ("^(a*b){6}", 12, 3.0),
+        ("^(a*b){7}", 14, 280.0),
         ("^a*b{11}", 12, 3.0),
         ("^a*b{12}", 13, 260.0),
         ("^ca*b{12}", 14, 260.0),
@@ -161,7 +166,10 @@ def test_each_regular_expression_match_has_a_minimum_cost() -> None:
         ({"items": {"pattern": "a" * 19_000}, "pattern": "a" * 981}, True),
     ],
 )
-def test_total_pattern_length_of_schema_is_limited(schema: Any, expected: bool) -> None:
+def test_schema_has_oversized_patterns_above_20000_characters_in_total(
+    schema: Any, expected: bool
+) -> None:
+    """Each pattern counts ten more, and a Unicode category as 25 characters."""
     assert has_oversized_patterns(schema) is expected
 
 
@@ -178,16 +186,37 @@ def test_total_pattern_length_of_schema_is_limited(schema: Any, expected: bool) 
         ({"items": {"$ref": "#"}}, 1, 2),
         ({"items": {"$ref": "#"}}, 2, 4),
         ({"items": {"$ref": "#"}}, 3, 6),
+        ({"items": {}, "contains": {"$ref": "#"}}, 3, 9),
         ({"$ref": "#"}, 1, None),
     ],
 )
-def test_json_schema_count_max_visits_is_none_above_the_maximum(
+def test_count_max_visits_returns_the_schema_visits_or_none_above_the_maximum(
     schema: Any, levels: int, visits: int | None
 ) -> None:
     assert count_max_visits(schema, levels, 100) == visits
     if visits is not None and visits > 1:
         assert count_max_visits(schema, levels, visits) == visits
         assert count_max_visits(schema, levels, visits - 1) is None
+
+
+def test_count_max_visits_returns_none_above_20000_subschemas() -> None:
+    subschemas: dict[str, Any] = {str(number): {} for number in range(20_001)}
+    assert count_max_visits({"properties": subschemas}, 2, 100) is None
+    del subschemas["0"]
+    assert count_max_visits({"properties": subschemas}, 2, 100) == 2
+
+
+def test_schema_exceeds_the_default_path_limit_above_100000_paths() -> None:
+    assert not exceeds_path_limit({"anyOf": [{}] * 99_999})
+    assert exceeds_path_limit({"anyOf": [{}] * 100_000})
+
+
+def test_schema_that_is_too_deep_for_recursion_exceeds_every_path_limit() -> None:
+    schema: dict[str, Any] = {}
+    for _ in range(10_000):
+        schema = {"allOf": [schema]}
+    assert exceeds_path_limit(schema)
+    assert count_max_visits(schema, 1, 100_000) is None
 
 
 @pytest.mark.parametrize(
@@ -201,7 +230,10 @@ def test_json_schema_count_max_visits_is_none_above_the_maximum(
         ({"$ref": "#/nowhere"}, 1),
     ],
 )
-def test_validation_paths_of_alternatives_are_counted(schema: Any, paths: int) -> None:
+def test_schema_exceeds_the_path_limit_only_if_its_paths_are_more_than_the_limit(
+    schema: Any, paths: int
+) -> None:
+    """Each subschema counts once per path to it."""
     assert not exceeds_path_limit(schema, paths)
     assert exceeds_path_limit(schema, paths - 1)
     assert not exceeds_path_limit(schema)
@@ -256,7 +288,8 @@ def test_validation_cost_bounds_up_to_300_per_value_count_as_light(
     assert bound.is_light(with_large=True) is large
 
 
-def test_schema_validation_cost_bounds_are_combined_per_field() -> None:
+def test_cost_bound_sum_and_max_apply_to_each_field() -> None:
+    """`combine_levels` is the maximum, but adds `unique` up to 600."""
     own, nested = Bound(value=1, child=5, unique=60), Bound(value=2, unique=60)
     assert Bound.sum([own, nested]) == Bound(value=3, child=5, unique=120)
     assert Bound.max([own, nested]) == Bound(value=2, child=5, unique=60)
@@ -288,7 +321,7 @@ def test_schema_validation_cost_bounds_are_combined_per_field() -> None:
         ({"allOf": [{}]}, 1, 1, False),
     ],
 )
-def test_schema_cost_estimate_counts_options_and_names_in_one_error(
+def test_cost_estimate_has_the_most_enum_values_and_missing_names_in_one_error(
     schema: Any, options: int, missing: int, has_alternatives: bool
 ) -> None:
     work = CostEstimate(schema)
@@ -328,7 +361,9 @@ _LIMITS: dict[str, tuple[int, dict[str, Any], Any]] = {
 
 
 @pytest.mark.parametrize("case", _LIMITS)
-def test_array_is_validated_up_to_the_item_limit_of_its_keyword(case: str) -> None:
+def test_array_is_validated_only_up_to_the_item_limit_for_its_costly_keyword(
+    case: str,
+) -> None:
     maximum, schema, item = _LIMITS[case]
     work = CostEstimate(schema)
     for count, is_accepted in ((maximum, True), (maximum + 1, False)):

@@ -69,6 +69,11 @@ def wrap(schema: Any) -> dict[str, Any]:
             'must not match {"const": 1, "type": "integer"}',
         ),
         (
+            {"contains": {"const": 1}},
+            [],
+            'must have at least 1 items that match {"const": 1}',
+        ),
+        (
             {"contains": {"const": 1}, "minContains": 2},
             [1],
             'must have at least 2 items that match {"const": 1}',
@@ -84,6 +89,16 @@ def wrap(schema: Any) -> dict[str, Any]:
             "has more items than are allowed",
         ),
         (False, 1, "is not allowed"),
+        (
+            {"additionalProperties": False},
+            {"b": 1},
+            "has a parameter that is not declared",
+        ),
+        (
+            {"pattern": r"(a|a)*\1b"},
+            "a" * 18,
+            "takes too long to match with the schema's `pattern`",
+        ),
     ],
 )
 def test_each_json_schema_keyword_has_a_validation_message(

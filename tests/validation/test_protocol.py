@@ -9,6 +9,7 @@ import pytest
 from toolcast_runtime.core.validation.protocol import (
     REVISIONS,
     check_content,
+    check_shared_members,
     check_tool_definition,
     downgrade_definition,
     has_object_root,
@@ -29,7 +30,7 @@ WRONG_TYPE = "`type` must be one of text, image, audio, resource_link, resource"
         ({"type": 1}, [WRONG_TYPE]),
         ({"type": "image", "data": "YQ==", "mimeType": "image/png"}, []),
         (
-            {"type": "image", "data": "a", "mimeType": "image/png"},
+            {"type": "image", "data": "YQ=*=", "mimeType": "image/png"},
             ["`data` must be base64"],
         ),
         (
@@ -55,7 +56,9 @@ WRONG_TYPE = "`type` must be one of text, image, audio, resource_link, resource"
         ),
     ],
 )
-def test_content_check_lists_problems_by_block(block: Any, problems: list[str]) -> None:
+def test_check_content_names_the_block_number_and_the_wrong_field(
+    block: Any, problems: list[str]
+) -> None:
     found = check_content([TEXT, block])
     assert found == [f"block 2: {problem}" for problem in problems]
 
@@ -93,6 +96,22 @@ def test_invalid_mcp_tool_definition_is_reported_with_the_reason(revision: str) 
     ):
         (wrong,) = check_tool_definition(invalid, revision)
         assert (wrong.path_text, wrong.problem) == (path, problem)
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_invalid_icon_or_annotation_of_a_resource_is_reported_with_its_path(
+    revision: str,
+) -> None:
+    icon = {"src": "https://a.example/icon.png"}
+    resource = {"icons": [icon], "annotations": {"priority": 1}}
+    assert check_shared_members(resource, revision) == []
+    resource = {"icons": [icon, {"src": 1}], "annotations": {"priority": "high"}}
+    refusals = check_shared_members(resource, revision)
+    assert [(refusal.path_text, refusal.problem) for refusal in refusals] == [
+        ("icons.1.src", "must be a string"),
+        ("annotations.priority", "must be a number"),
+    ]
+    assert check_shared_members({}, revision) == []
 
 
 @pytest.mark.parametrize(

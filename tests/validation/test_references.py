@@ -12,6 +12,7 @@ from toolcast_runtime.core.validation.references import (
     list_applied_subschemas,
     list_subschemas,
     resolve_pointer,
+    restore_names,
 )
 
 PART = {"type": "string"}
@@ -99,9 +100,10 @@ def test_json_pointer_is_resolved_to_keys_and_indexes(
         ({"additionalProperties": 1, "propertyNames": 2}, [1, 2], []),
     ],
 )
-def test_json_schema_subschemas_are_listed_by_keyword(
+def test_list_subschemas_returns_the_direct_subschemas_in_all_keywords(
     schema: dict[str, Any], subschemas: list[Any], applied: list[Any]
 ) -> None:
+    """`list_applied_subschemas` returns only those that apply to the same value."""
     assert [subschema for _, subschema in list_subschemas(schema)] == subschemas
     assert [*list_applied_subschemas(schema)] == applied
 
@@ -133,3 +135,23 @@ def test_subschemas_are_grouped_if_only_one_applies_to_a_member_or_item(
     schema: dict[str, Any], groups: list[Any], ungrouped: list[Any]
 ) -> None:
     assert group_child_schemas(schema) == (groups, ungrouped)
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ((7,), ("7",)),
+        ((12, "a"), ("012", "a")),
+        ((13,), ("+13",)),
+        (("items", 1, 5), ("items", 1, "5")),
+        ((99,), ("99",)),
+        # Steps that lead out of the value are unchanged.
+        (("items", 2, 5), ("items", 2, 5)),
+        (("07", 1), ("07", 1)),
+    ],
+)
+def test_restore_names_returns_the_name_for_a_property_name_parsed_as_a_number(
+    path: tuple[str | int, ...], names: tuple[str | int, ...]
+) -> None:
+    value = {"07": 1, "7": 2, "012": {"a": 3}, "+13": 4, "items": [0, {"5": 6}]}
+    assert restore_names(value, path) == names

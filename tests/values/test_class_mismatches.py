@@ -265,15 +265,23 @@ def test_recursive_handler_class_and_spec_schemas_report_a_mismatch_only_once() 
     ]
 
 
-def test_rejected_enum_value_is_shortened_to_60_characters_in_the_message() -> None:
-    for length, formatted in ((58, '"' + "a" * 58 + '"'), (59, '"' + "a" * 56 + "...")):
-        spec = {"enum": ["a" * length]}
-        assert check_args({"enum": ["b"]}, spec) == [
-            f"it does not accept {formatted}, which callers may send"
-        ]
+@pytest.mark.parametrize(
+    ("value", "formatted"),
+    [
+        ("a" * 58, '"' + "a" * 58 + '"'),
+        ("a" * 59, '"' + "a" * 56 + "..."),
+        ("\u202e", r'"\u202e"'),
+    ],
+)
+def test_rejected_enum_value_in_a_message_is_ascii_json_up_to_60_characters(
+    value: str, formatted: str
+) -> None:
+    assert check_args({"enum": ["b"]}, {"enum": [value]}) == [
+        f"it does not accept {formatted}, which callers may send"
+    ]
 
 
-def test_is_open_is_true_only_for_schemas_that_allow_more_properties() -> None:
+def test_schema_is_open_only_if_additional_properties_is_true_or_a_schema() -> None:
     assert is_open({"additionalProperties": True})
     assert is_open({"additionalProperties": TEXT})
     assert not is_open({"additionalProperties": False})

@@ -170,7 +170,7 @@ RESOURCE_HANDLERS = """
 """
 
 
-def test_handler_dependency_can_be_named_arguments_next_to_the_arguments_type_parameter(
+def test_dependency_named_arguments_and_the_arguments_type_instance_reach_the_handler(
     make_project: Callable[..., Any],
 ) -> None:
     lifespan = "lifespan: handlers.toy:lifespan\n"

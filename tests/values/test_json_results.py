@@ -135,6 +135,22 @@ _ODD = {"type": "odd"}
             ToolResponse(error="it is late", content=[_TEXT]),
             ToolResponse(error="it is late", content=[_TEXT]),
         ),
+        (
+            ToolResponse(1, error="it is late", content=[_TEXT]),
+            ToolResponse(1, error="it is late", content=[_TEXT]),
+        ),
+        # An invalid result of an error response is dropped.
+        (
+            ToolResponse(2, error="it is late", content=[_TEXT]),
+            ToolResponse(error="it is late", content=[_TEXT]),
+        ),
+        *(
+            (
+                ToolResponse(1, content=content),
+                ToolResponse(error="must be an array of content blocks"),
+            )
+            for content in ("a", _TEXT)
+        ),
     ],
 )
 def test_tool_response_with_invalid_result_or_content_becomes_an_error_response(

@@ -233,7 +233,9 @@ def test_handler_without_values_python_receives_strings_and_may_not_return_a_dat
     )
 
 
-def test_arguments_and_results_without_conversion_are_tool_errors(make: Make) -> None:
+def test_argument_or_result_that_values_python_cannot_convert_is_a_tool_error(
+    make: Make,
+) -> None:
     registry = make("shown", NOTE, values="python")
     refused = registry.call_tool_sync("note", {"due": "0000-01-01", "picture": "%"})
     assert refused.error == (

@@ -86,7 +86,7 @@ def test_get_personality_returns_only_default_and_own_section_to_a_known_model(
     assert set(call("get_personality")["style_sections"]) == {"default", "gpt", "gpt-5"}
 
 
-def test_get_personality_for_copilot_requires_the_call_before_other_tools() -> None:
+def test_get_personality_description_for_copilot_requires_its_call_first() -> None:
     tools = {tool["name"]: tool for tool in get_mcp_tools_sync("copilot")}
     description = tools["get_personality"]["description"]
     assert "Copilot must call this before other tools" in description

@@ -69,7 +69,7 @@ def test_unreachable_github_api_raises_tool_error_that_names_github_api_url(
             call("github_issue", action="list")
 
 
-def test_closed_github_connection_raises_an_error(
+def test_github_connection_closed_without_a_response_raises_tool_error(
     call: Call, configure_github: Any
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:

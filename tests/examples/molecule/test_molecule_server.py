@@ -135,7 +135,9 @@ def test_workspace_server_rejects_a_request_without_its_callers_token_with_401()
         ("ws-research", "ws-research"),
     ],
 )
-def test_workspace_server_rejects_unreachable_callers(caller: str, to: str) -> None:
+def test_workspace_server_rejects_a_caller_that_may_not_contact_it_with_403(
+    caller: str, to: str
+) -> None:
     assert post(b"{}", caller=caller, to=to).status_code == 403
 
 

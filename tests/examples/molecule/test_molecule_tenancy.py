@@ -39,7 +39,7 @@ def test_tool_call_for_a_foreign_workspace_is_rejected(call: Call, tool: str) ->
         assert str(failure.value) == message
 
 
-def test_source_workspace_id_sets_the_peers_and_workspace_info(call: Call) -> None:
+def test_source_workspace_id_selects_the_listed_peers_and_the_info(call: Call) -> None:
     def list_peer_ids(**source: str) -> list[str]:
         return [peer["id"] for peer in call("list_peers", **source)["peers"]]
 

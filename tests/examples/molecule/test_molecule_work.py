@@ -38,7 +38,8 @@ def test_goals_and_task_lists_are_separate_for_each_workspace(
         call("task_complete", task_id=task["task_id"])
 
 
-def test_task_list_entry_changes_from_open_to_done(call: Call) -> None:
+def test_task_list_omits_done_tasks_unless_the_status_is_done(call: Call) -> None:
+    """`task_update` changes only the passed fields."""
     first = call("task_add", title="First", next_action="Begin")
     second = call("task_add", title="Second")
     blocked = call("task_update", task_id=first["task_id"], status="blocked")

@@ -170,7 +170,7 @@ class DeclaredNames:
         if self.names.issuperset(names):
             return []
         undeclared = [name for name in names if name not in self.names]
-        if undeclared and self.patterns:
+        if self.patterns:
             undeclared = [name for name in undeclared if not self._has_pattern(name)]
         return undeclared
 

@@ -47,7 +47,6 @@ _LIMIT_MESSAGES = {
     "uniqueItems": "must not repeat an item",
     "pattern": "must match {}",
 }
-_DEPENDENCY_KEYWORDS = ("dependentRequired", "dependencies")
 
 
 class Explanation:
@@ -120,15 +119,14 @@ class Explanation:
 
     def _explain_required(self, error: ValidationError, path: str, name: str) -> str:
         message = f"`{_join_path(path, name)}` is required"
-        if error.schema_path[-1:] and error.schema_path[-1] in _DEPENDENCY_KEYWORDS:
-            dependencies = as_mapping(self._get_subschema(error.schema_path))
-            for other, names in dependencies.items():
-                if (
-                    other in as_mapping(error.instance)
-                    and isinstance(names, (list, tuple))
-                    and name in names
-                ):
-                    return f"{message} when `{_join_path(path, other)}` is given"
+        # The keyword is an object in `dependentRequired`, and an array in `required`.
+        for other, names in as_mapping(self._get_subschema(error.schema_path)).items():
+            if (
+                other in as_mapping(error.instance)
+                and isinstance(names, (list, tuple))
+                and name in names
+            ):
+                return f"{message} when `{_join_path(path, other)}` is given"
         return message + _format_condition(error)
 
     def _explain_alternatives(

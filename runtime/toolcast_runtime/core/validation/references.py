@@ -216,13 +216,13 @@ class References:
         fragment = unquote(fragment)
         anchors, resources = self._declared_names
         if uri:
-            # Compare the last part of the URIs too: a relative `$id` or reference has only
-            # this part.
+            # Compare only the last part of the URIs: a relative `$id` or reference has no
+            # other part.
             name = uri.rpartition("/")[2]
             bases = [
                 schema
                 for own_uri, schema in resources.items()
-                if own_uri == uri or own_uri.rpartition("/")[2] == name
+                if own_uri.rpartition("/")[2] == name
             ]
         else:
             bases = [self._root, *resources.values()]
