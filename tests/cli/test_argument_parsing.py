@@ -153,7 +153,7 @@ def test_cli_reports_invalid_utf_8_arguments_before_other_problems() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_valid_utf_8_in_a_locale_without_it_is_reported_as_such(
+def test_cli_error_for_undecoded_utf_8_argument_names_the_encoding_and_pythonutf8(
     encoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With LC_ALL=C and PYTHONUTF8=0, Python decodes arguments as ASCII."""
@@ -208,7 +208,8 @@ def _make_tool(parameters: dict[str, Any], **others: Any) -> Tool:
     return Tool("give", "", "Gives.", definition, **others)
 
 
-def test_cli_resolves_refs_in_parameter_schemas_two_levels_deep() -> None:
+def test_resolve_properties_resolves_refs_in_schemas_two_levels_deep() -> None:
+    """Deeper, circular and unresolvable references are returned unchanged."""
     schema: Any = {
         "properties": {
             "a": {"$ref": "#/$defs/text", "description": "own"},

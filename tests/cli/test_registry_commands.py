@@ -155,7 +155,9 @@ def test_help_with_a_flag_describes_the_tool_that_it_selects(toys: click.Group) 
     assert "The only way" not in shown and "Examples:" not in shown
 
 
-def test_tool_actions_are_subcommands_with_their_own_options(toys: click.Group) -> None:
+def test_tool_with_actions_is_a_command_group_with_each_actions_options(
+    toys: click.Group,
+) -> None:
     code, shown = _run(toys, "notes --help")
     assert code == 0
     assert "Commands:\n  add   Keep it.\n  drop  Does note.\n" in shown

@@ -170,7 +170,7 @@ def test_tool_result_for_openai_responses_is_a_function_call_output(name: str) -
     assert build_answer("openai-responses", name) == {**head, "output": OUTPUTS[name]}
 
 
-def test_openai_responses_text_with_an_output_schema_is_encoded_as_json() -> None:
+def test_openai_responses_text_result_is_json_if_there_is_an_output_schema() -> None:
     returned = build_answer("openai-responses", "text", outputSchema={"type": "string"})
     assert returned["output"] == '"Done."'
 

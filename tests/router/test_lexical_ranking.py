@@ -68,10 +68,10 @@ THRESHOLDS = {
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_expected_tool_lexical_ranking_reaches_the_rates_for_real_mcp_servers(
+def test_lexical_router_accuracy_for_real_mcp_server_messages_reaches_the_thresholds(
     kind: str, part: str
 ) -> None:
-    """Rates are for the first 1, 3 and 5 tools and for the selected tools."""
+    """Rates: expected tool within the first 1, 3 and 5 tools, or selected."""
     messages = [message for message in read_message_set(kind) if message.part == part]
     assert len(messages) >= 60
     results = measure_ranking(messages, SERVER_TOOLS)
@@ -221,7 +221,10 @@ def test_router_selects_no_tool_for_a_greeting(catalog: str) -> None:
         "hi " * 99,
     ],
 )
-def test_router_selects_all_tools_for_a_possible_reply(message: str) -> None:
+def test_router_selects_all_tools_for_a_message_that_may_answer_a_question(
+    message: str,
+) -> None:
+    """Messages such as "ok", "And then?" or "Hello, yes"."""
     tools = TOOLS["kirishima"]
     assert len(get_ranking(tools).route(message).names) == len(tools)
 
