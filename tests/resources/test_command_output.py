@@ -79,10 +79,14 @@ def test_cli_output_option_refuses_existing_files_and_links(tmp_path: Path) -> N
     existing.write_text("mine")
     dangling_link = tmp_path / "link"
     dangling_link.symlink_to(tmp_path / "nowhere")
-    for target in (existing, dangling_link):
+    for target, error in (
+        (existing, f"{existing} already exists"),
+        (dangling_link, f"{dangling_link} already exists"),
+        (tmp_path, f"File '{tmp_path}' is a directory"),
+    ):
         result = run_command(MIXED_RESPONSE, "--output", str(target))
         assert result.exit_code == 2
-        assert f"{target} already exists" in result.stderr.replace("\n", " ")
+        assert error in result.stderr.replace("\n", " ")
         assert result.stdout == ""
     assert existing.read_text() == "mine"
     assert not (tmp_path / "nowhere").exists()
