@@ -158,7 +158,7 @@ def test_confirmation_message_shows_each_argument_escaped_on_one_line() -> None:
             "to": "a\n- to: b",
             "text\u202e": "\u200bx\u2028y",
             "blank": "\u3164\u2800\ufe0f\U000e0101a" + "\u0301" * 4,
-            "long": "z" * 602,
+            "long": "ä" * 602,
             "in": [{"note": "\\\n" * 300, "amount": 99}],
         },
     ).message.splitlines()
@@ -169,11 +169,13 @@ def test_confirmation_message_shows_each_argument_escaped_on_one_line() -> None:
         '- to: "a\\n- to: b"',
         '- text\\u202e: "\\u200bx\\u2028y"',
         r'- blank: "\u3164\u2800\ufe0f\U000e0101a' + "\u0301" * 3 + r'\u0301"',
-        f'- long: "{"z" * 500}" ... and 102 more characters',
+        f'- long: "{"ä" * 500}" ... and 102 more characters',
         '- in: [{"note": "'
         + r"\\\n" * 250
         + '" ... and 100 more characters, "amount": 99}]',
     ]
+    without_arguments = build_question("send", Confirm("Send?"), {}).message
+    assert without_arguments == "Send?\n\nsend"
 
 
 def test_confirmation_message_escapes_the_fourth_combining_mark() -> None:
