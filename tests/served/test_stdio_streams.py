@@ -363,6 +363,28 @@ async def test_stdio_input_ends_without_an_answer_to_a_cancelled_request() -> No
         assert kinds == [JSONRPCRequest, JSONRPCNotification]
 
 
+@pytest.mark.parametrize(("grace", "is_stopped"), [(0, False), (60, True)])
+async def test_stdio_server_logs_the_cancelled_calls_when_the_grace_period_ends(
+    caplog: pytest.LogCaptureFixture, grace: float, is_stopped: bool
+) -> None:
+    """`stop_waiting` ends it early; nothing is logged if the client has disconnected."""
+    read, sink = open_pipe()
+    outgoing = OutgoingMessages(sink, grace)
+    outgoing.unanswered_ids.add(1)
+    if is_stopped:
+        asyncio.get_running_loop().call_soon(outgoing.stop_waiting)
+    async with asyncio.timeout(30):
+        assert await outgoing.wait_for_responses() is None
+    assert [record.getMessage() for record in caplog.records] == [
+        "shutting down: cancelling 1 calls"
+    ]
+    outgoing.close()
+    assert await outgoing.wait_for_responses() is None
+    assert len(caplog.records) == 1
+    os.close(read)
+    os.close(sink)
+
+
 async def test_stdio_client_that_no_longer_reads_output_ends_the_input() -> None:
     """The next send raises `BrokenResourceError`."""
     async with open_streams(open_pipe) as streams:
