@@ -133,9 +133,11 @@ async def test_short_stdio_line_is_written_immediately_in_the_same_blocking_mode
     open_ends: Callable[[], Ends],
 ) -> None:
     async with open_streams(open_ends) as streams:
-        streams.outgoing.write(b"short\n")
-        assert streams.outgoing.unsent == 0
-        assert os.read(streams.client_read, 100) == b"short\n"
+        longest = b"x" * (select.PIPE_BUF - 1) + b"\n"
+        for line in (b"short\n", longest):
+            streams.outgoing.write(line)
+            assert streams.outgoing.unsent == 0
+            assert os.read(streams.client_read, len(line)) == line
         assert os.get_blocking(streams.source) and os.get_blocking(streams.sink)
 
 
@@ -353,14 +355,41 @@ async def test_server_request_to_a_closed_stdio_client_gets_an_error() -> None:
 
 
 async def test_stdio_input_ends_without_an_answer_to_a_cancelled_request() -> None:
-    async with open_streams(open_pipe) as streams:
-        streams.request(1)
-        cancel = b'"method": "notifications/cancelled", "params": {"requestId": 1}'
-        os.write(streams.client_write, b'{"jsonrpc": "2.0", ' + cancel + b"}")
+    async with open_streams(open_pipe) as streams, asyncio.timeout(1.5):
+        for number in (1, 2):
+            streams.request(number)
+        for line in (
+            b'"method": "notifications/cancelled", "params": {"requestId": "1"}',
+            b'"method": "notifications/progress", "params": {"requestId": 2}',
+        ):
+            os.write(streams.client_write, b'{"jsonrpc": "2.0", ' + line + b"}\n")
         os.close(streams.client_write)
-        async with asyncio.timeout(30):
-            kinds = [type(item.message) async for item in streams.incoming]
-        assert kinds == [JSONRPCRequest, JSONRPCNotification]
+        kinds = [type((await streams.incoming.receive()).message) for _ in range(4)]
+        assert kinds == [JSONRPCRequest] * 2 + [JSONRPCNotification] * 2
+        assert streams.outgoing.unanswered_ids == {2}
+        await streams.answer(2)
+        with pytest.raises(anyio.EndOfStream):
+            await streams.incoming.receive()
+
+
+async def test_stopped_stdio_server_waits_for_answers_if_its_input_was_open() -> None:
+    """After the end of the input, it does not wait."""
+    for has_ended in (False, True):
+        async with open_streams(open_pipe) as streams, asyncio.timeout(1.5):
+            streams.request(1)
+            await streams.incoming.receive()
+            if has_ended:
+                os.close(streams.client_write)
+            end = asyncio.create_task(streams.incoming.receive())
+            for _ in range(20):
+                await asyncio.sleep(0)
+            streams.incoming.stop()
+            for _ in range(20):
+                await asyncio.sleep(0)
+            assert end.done() is has_ended
+            await streams.answer(1)
+            with pytest.raises(anyio.EndOfStream):
+                await end
 
 
 @pytest.mark.parametrize(("grace", "is_stopped"), [(0, False), (60, True)])
@@ -427,6 +456,12 @@ def test_stdio_line_above_the_length_limit_is_not_stored() -> None:
         assert list(splitter.feed(b"x" * 1_000)) == []
     assert splitter._parts == []
     assert list(splitter.feed(b"\nshort\n")) == [None, b"short"]
+
+
+def test_stdio_server_reads_lines_of_up_to_16_mebibytes() -> None:
+    longest = b"x" * 16 * 1024 * 1024
+    lines = list(LineSplitter().feed(longest + b"\nx" + longest + b"\n"))
+    assert lines[0] == longest and lines[1] is None
 
 
 def test_raw_json_result_is_inserted_unchanged_into_the_stdio_message() -> None:
