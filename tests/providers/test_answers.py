@@ -27,6 +27,9 @@ ANSWERS: dict[str, ToolResponse] = {
     "text": ToolResponse("Done."),
     "nothing": ToolResponse(""),
     "error": ToolResponse(error="There is no such note."),
+    "error with an image": ToolResponse(
+        error="It is red.", content=[TEXT, image(b"\x89PNG")]
+    ),
     "image": ToolResponse(content=[TEXT, image(b"\x89PNG")]),
     "pdf": ToolResponse(content=[PDF]),
     "untaken": ToolResponse(
@@ -56,6 +59,10 @@ ANTHROPIC: dict[str, Any] = {
     "result": {"content": [make_text_block('{"id": 7, "tags": ["a"]}')]},
     "nothing": {},
     "error": {"content": [make_text_block("There is no such note.")], "is_error": True},
+    "error with an image": {
+        "content": [make_text_block("It is red."), make_text_block(NO_IMAGE)],
+        "is_error": True,
+    },
     "image": {
         "content": [
             make_text_block("It is red."),
@@ -133,6 +140,7 @@ TEXTS = {
     "text": "Done.",
     "nothing": "",
     "error": "Error: There is no such note.",
+    "error with an image": f"Error: It is red.\n{NO_IMAGE}",
     "image": f"It is red.\n{NO_IMAGE}",
 }
 
