@@ -187,6 +187,8 @@ def test_tool_with_actions_is_a_command_group_with_each_actions_options(
         ('notes add --arguments {"action":"drop"}', "`action` is `add` in this"),
         ("give a --count x", "`count` must be an integer"),
         ("give a --arguments [", "Invalid value for --arguments: not JSON"),
+        ("--log . give a", "Invalid value for '--log': File '.' is a directory."),
+        ("--log /absent/log give a", "/absent/log: No such file or directory"),
     ],
 )
 def test_command_line_usage_error_names_the_misspelled_or_missing_argument(
