@@ -48,6 +48,27 @@ def test_cli_prints_text_and_links_and_names_binary_content_blocks() -> None:
 
 
 @pytest.mark.parametrize(
+    ("response", "stdout", "stderr"),
+    [
+        (ToolResponse({"é": 1}, note="2 omitted"), '{\n  "é": 1\n}\n', "2 omitted\n"),
+        (ToolResponse(content=[file("a.txt", "é")]), "é\n", ""),
+        (
+            ToolResponse(error="It broke.", content=[text("It broke."), image(b"PNG")]),
+            "",
+            "[image/png, 3 bytes]\nerror: It broke.\n",
+        ),
+    ],
+)
+def test_cli_prints_the_result_to_stdout_and_its_note_or_error_to_stderr(
+    response: ToolResponse, stdout: str, stderr: str
+) -> None:
+    """A text file needs no hint about `--output`."""
+    result = run_command(response)
+    assert (result.stdout, result.stderr) == (stdout, stderr)
+    assert result.exit_code == int(response.error is not None)
+
+
+@pytest.mark.parametrize(
     ("block", "data"),
     [
         (image(b"\x89PNG"), b"\x89PNG"),
@@ -88,6 +109,9 @@ def test_cli_output_option_refuses_existing_files_and_links(tmp_path: Path) -> N
         assert result.exit_code == 2
         assert error in result.stderr.replace("\n", " ")
         assert result.stdout == ""
+    # The file was created after the option was checked.
+    with pytest.raises(SystemExit):
+        print_answer(MIXED_RESPONSE, str(existing))
     assert existing.read_text() == "mine"
     assert not (tmp_path / "nowhere").exists()
 
