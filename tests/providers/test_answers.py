@@ -231,6 +231,14 @@ def test_tool_result_with_nan_infinity_or_large_integer_is_sent_as_text(
     assert json.dumps(text) in json.dumps(answer)
 
 
+@pytest.mark.parametrize(("number", "kind"), [(2**53 - 2, "json"), (2**53 - 1, "text")])
+def test_bedrock_result_with_an_integer_above_2_53_minus_2_is_sent_as_text(
+    number: int, kind: str
+) -> None:
+    answer = build_answer("bedrock", ToolResponse({"n": number}))
+    assert [*answer["toolResult"]["content"][0]] == [kind]
+
+
 @pytest.mark.parametrize(
     "value", [{"ref": "$ref"}, ["$ref"], {"$defs": {}}, {"id": 2**53 - 1}, "$ref", None]
 )
