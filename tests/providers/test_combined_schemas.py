@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.providers.alternatives import (
+    describe_relations,
     exclude_each_other,
     merge_alternatives,
 )
@@ -386,6 +387,11 @@ def test_schema_alternatives_are_exclusive_only_if_each_pair_is() -> None:
             ],
             {"properties": {"kind": {"anyOf": [{"const": "x"}, {"type": "integer"}]}}},
         ),
+        (
+            {"additionalProperties": {"type": "string"}},
+            [{"properties": {"v": False}}],
+            {"additionalProperties": {"type": "string"}, "properties": {"v": False}},
+        ),
     ],
 )
 def test_anyof_object_alternatives_are_merged_into_one_object_with_all_properties(
@@ -393,3 +399,39 @@ def test_anyof_object_alternatives_are_merged_into_one_object_with_all_propertie
 ) -> None:
     merged = None if expected is None else {"type": "object", **expected}
     assert merge_alternatives(base, members) == merged
+
+
+@pytest.mark.parametrize(
+    ("members", "relations"),
+    [
+        ([{"properties": {"a": {}}}, {"properties": {"b": {}}}], []),
+        ([{"properties": {"a": {}}, "additionalProperties": False}] * 2, []),
+        # A closed alternative lacks a name of the other one.
+        (
+            [
+                {"properties": {"a": {}}, "additionalProperties": False},
+                {"properties": {"a": {}, "b": {}}},
+            ],
+            [{"properties": {"a": True}}, {"properties": {"a": True, "b": True}}],
+        ),
+        (
+            [
+                {"properties": {"a": {"minimum": 1}, "b": {}}, "required": ["a"]},
+                {"properties": {"a": {}, "b": {}}},
+            ],
+            [
+                {"properties": {"a": {"minimum": 1}}, "required": ["a"]},
+                {"properties": {"a": {}}, "required": []},
+            ],
+        ),
+        (
+            [{"minProperties": 1}, {"additionalProperties": {"type": "string"}}],
+            [{"minProperties": 1}, {"additionalProperties": {"type": "string"}}],
+        ),
+    ],
+)
+def test_describe_relations_lists_what_the_merged_alternatives_lose(
+    members: list[Schema], relations: list[Schema]
+) -> None:
+    """Differing properties and `required`, names of closed objects, and other keywords."""
+    assert describe_relations(members) == relations
