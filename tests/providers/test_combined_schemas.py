@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.providers.alternatives import (
-    describe_relations,
     exclude_each_other,
     merge_alternatives,
 )
@@ -399,39 +398,3 @@ def test_anyof_object_alternatives_are_merged_into_one_object_with_all_propertie
 ) -> None:
     merged = None if expected is None else {"type": "object", **expected}
     assert merge_alternatives(base, members) == merged
-
-
-@pytest.mark.parametrize(
-    ("members", "relations"),
-    [
-        ([{"properties": {"a": {}}}, {"properties": {"b": {}}}], []),
-        ([{"properties": {"a": {}}, "additionalProperties": False}] * 2, []),
-        # A closed alternative lacks a name of the other one.
-        (
-            [
-                {"properties": {"a": {}}, "additionalProperties": False},
-                {"properties": {"a": {}, "b": {}}},
-            ],
-            [{"properties": {"a": True}}, {"properties": {"a": True, "b": True}}],
-        ),
-        (
-            [
-                {"properties": {"a": {"minimum": 1}, "b": {}}, "required": ["a"]},
-                {"properties": {"a": {}, "b": {}}},
-            ],
-            [
-                {"properties": {"a": {"minimum": 1}}, "required": ["a"]},
-                {"properties": {"a": {}}, "required": []},
-            ],
-        ),
-        (
-            [{"minProperties": 1}, {"additionalProperties": {"type": "string"}}],
-            [{"minProperties": 1}, {"additionalProperties": {"type": "string"}}],
-        ),
-    ],
-)
-def test_describe_relations_lists_what_the_merged_alternatives_lose(
-    members: list[Schema], relations: list[Schema]
-) -> None:
-    """Differing properties and `required`, names of closed objects, and other keywords."""
-    assert describe_relations(members) == relations
