@@ -166,9 +166,7 @@ def test_check_knows_context_members(library: str, context: type[SdkContext]) ->
     assert not [n for n in missing if f"{n}=" not in source and f".{n} =" not in source]
 
 
-async def test_fastmcp_context_has_the_values_and_sends_the_logs_of_an_mcp_call() -> (
-    None
-):
+async def test_fastmcp_context_has_an_mcp_calls_values_and_sends_its_logs() -> None:
     """Outside of an MCP server, it has default values and sends nothing."""
     logged: list[Any] = []
 
@@ -295,7 +293,7 @@ def make_fastmcp_server(tools: list[Any]) -> Any:
     return type("FastMCP", (), {**methods, "__module__": "fastmcp.server.server"})()
 
 
-def test_adapt_finds_functions_in_the_lists_of_a_fastmcp_server() -> None:
+def test_adapt_finds_functions_in_a_fastmcp_servers_lists() -> None:
     """Another server provides a listed tool without a function."""
     validated = types.SimpleNamespace(raw_function=lambda: "raw")
     tools = [

@@ -111,7 +111,7 @@ def test_sdk_tool_result_is_validated_and_wrapped_unless_its_type_has_fields(
 
 
 @pytest.mark.parametrize("has_fastmcp", [False, True])
-def test_tool_result_object_of_mcp_keeps_its_content_structured_content_and_error(
+def test_mcp_tool_result_object_keeps_its_content_structured_content_and_error(
     has_fastmcp: bool,
 ) -> None:
     for result, response in (
@@ -170,7 +170,7 @@ def test_prompt_result_is_a_list_of_texts_blocks_and_messages_with_a_role() -> N
         ("other.exceptions", "ToolError", False),
     ],
 )
-def test_exception_of_fastmcp_or_the_sdk_becomes_a_tool_error_with_its_message(
+def test_fastmcp_or_sdk_exception_becomes_a_tool_error_with_its_message(
     module: str, name: str, is_sent: bool
 ) -> None:
     """Only exceptions whose message the library sends to clients."""

@@ -36,7 +36,7 @@ def test_stdio_line_above_the_length_limit_is_not_stored() -> None:
     assert list(splitter.feed(b"\nshort\n")) == [None, b"short"]
 
 
-def test_stdio_server_reads_lines_of_up_to_16_mebibytes() -> None:
+def test_stdio_server_reads_lines_up_to_16_mebibytes() -> None:
     longest = b"x" * 16 * 1024 * 1024
     lines = list(LineSplitter().feed(longest + b"\nx" + longest + b"\n"))
     assert lines[0] == longest and lines[1] is None

@@ -66,7 +66,7 @@ def test_line_breaks_in_logged_text_cannot_start_a_new_log_line(
 @pytest.mark.parametrize(
     ("has_error", "has_stack"), [(True, False), (False, True), (True, True)]
 )
-def test_traceback_and_stack_of_a_log_record_follow_its_line_indented(
+def test_log_record_traceback_and_stack_follow_its_line_indented(
     stderr: Callable[[], str], has_error: bool, has_stack: bool
 ) -> None:
     write_logs()
