@@ -15,6 +15,7 @@ Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def test_generated_cli_keywords_map_each_tool_name_to_its_command_or_none() -> None:
+    """`KEYWORDS` is a constant of the generated module."""
     from generated.molecule.cli import KEYWORDS
     from generated.molecule.registry import REGISTRY
 

@@ -50,9 +50,10 @@ def test_cli_argument_null_is_parsed_as_none_if_the_schema_allows_null(
         (["null"], ["null"]),
     ],
 )
-def test_cli_argument_with_a_json_string_array_is_the_complete_array(
+def test_cli_parses_a_single_string_array_argument_as_json_if_it_has_only_strings(
     texts: list[str], value: list[str]
 ) -> None:
+    """Otherwise each argument is one item, also `[1, 2]`."""
     assert parse(STRINGS, *texts) == value
 
 

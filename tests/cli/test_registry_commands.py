@@ -155,7 +155,9 @@ def test_help_with_a_flag_describes_the_tool_that_it_selects(toys: click.Group) 
     assert "The only way" not in shown and "Examples:" not in shown
 
 
-def test_tool_actions_are_subcommands_with_their_own_options(toys: click.Group) -> None:
+def test_tool_with_actions_is_a_command_group_with_each_actions_options(
+    toys: click.Group,
+) -> None:
     code, shown = _run(toys, "notes --help")
     assert code == 0
     assert "Commands:\n  add   Keep it.\n  drop  Does note.\n" in shown
@@ -185,6 +187,8 @@ def test_tool_actions_are_subcommands_with_their_own_options(toys: click.Group) 
         ('notes add --arguments {"action":"drop"}', "`action` is `add` in this"),
         ("give a --count x", "`count` must be an integer"),
         ("give a --arguments [", "Invalid value for --arguments: not JSON"),
+        ("--log . give a", "Invalid value for '--log': File '.' is a directory."),
+        ("--log /absent/log give a", "/absent/log: No such file or directory"),
     ],
 )
 def test_command_line_usage_error_names_the_misspelled_or_missing_argument(

@@ -50,8 +50,7 @@ def test_mcp_protocol_version_selects_elicitation_or_repeated_calls() -> None:
         assert isinstance(make_asker(_context(version), None, None, None), kind)
 
 
-def test_confirm_by_client_accepts_with_the_first_form_field_true() -> None:
-    """Confirmation sets the first field of the form to true."""
+def test_confirm_by_client_returns_accept_with_the_first_form_field_true() -> None:
     answer = confirm_by_client(QUESTION)
     assert (answer.action, answer.content) == ("accept", {"n": True})
     assert answer.is_confirmed_by_client

@@ -22,7 +22,7 @@ from toolcast_runtime.consent.confirmation import (
     is_confirmation_needed,
 )
 from toolcast_runtime.consent.questions import _validate_content
-from toolcast_runtime.core.context import Caller, calling_as
+from toolcast_runtime.core.context import Caller, DeclinedError, calling_as
 from toolcast_runtime.core.definitions.tool import Confirm
 from toolcast_runtime.mcp.request_state import SealingError, make_sealer
 
@@ -94,6 +94,7 @@ def test_users_approval_runs_the_call_and_is_recorded_without_secret_arguments(
         (Answer("cancel"), "the user closed the question; nothing was done"),
         (Answer("accept", {"approve": False}), "the user declined; nothing was done"),
         (Answer("decline", {"approve": True}), "the user declined; nothing was done"),
+        (Answer("cancel", {"approve": False}), "the user closed the question"),
         (True, "no user can be asked here"),
         ("accept", "no user can be asked here"),
         (None, "no user can be asked here"),
@@ -158,7 +159,7 @@ def test_confirmation_message_shows_each_argument_escaped_on_one_line() -> None:
             "to": "a\n- to: b",
             "text\u202e": "\u200bx\u2028y",
             "blank": "\u3164\u2800\ufe0f\U000e0101a" + "\u0301" * 4,
-            "long": "z" * 602,
+            "long": "ä" * 602,
             "in": [{"note": "\\\n" * 300, "amount": 99}],
         },
     ).message.splitlines()
@@ -169,11 +170,13 @@ def test_confirmation_message_shows_each_argument_escaped_on_one_line() -> None:
         '- to: "a\\n- to: b"',
         '- text\\u202e: "\\u200bx\\u2028y"',
         r'- blank: "\u3164\u2800\ufe0f\U000e0101a' + "\u0301" * 3 + r'\u0301"',
-        f'- long: "{"z" * 500}" ... and 102 more characters',
+        f'- long: "{"ä" * 500}" ... and 102 more characters',
         '- in: [{"note": "'
         + r"\\\n" * 250
         + '" ... and 100 more characters, "amount": 99}]',
     ]
+    without_arguments = build_question("send", Confirm("Send?"), {}).message
+    assert without_arguments == "Send?\n\nsend"
 
 
 def test_confirmation_message_escapes_the_fourth_combining_mark() -> None:
@@ -238,6 +241,14 @@ def test_users_answer_loses_fields_that_the_handlers_form_does_not_define() -> N
     question = Question("n", "?", {"type": "object", "properties": {"n": {}}}, "t", {})
     content = {"n": 1, "is_admin": True}
     assert _validate_content(question, Answer("accept", content)) == {"n": 1}
+
+
+def test_answer_without_approval_is_rejected_even_if_its_form_permits_it() -> None:
+    question = Question("n", "?", {"type": "object", "properties": {}}, "t", {}, "n")
+    for content in (None, {"n": 1}):
+        with pytest.raises(DeclinedError, match="`n` is not true"):
+            _validate_content(question, Answer("accept", content))
+    assert _validate_content(question, Answer("accept", {"n": True})) == {}
 
 
 def test_call_runs_with_the_confirmed_arguments(registry: Registry, shop: Shop) -> None:

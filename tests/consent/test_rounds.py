@@ -69,7 +69,7 @@ def test_stateless_mcp_call_asks_again_for_a_missing_answer(shop: Shop) -> None:
 def test_mcp_request_state_without_open_question_permits_only_one_call(
     shop: Shop,
 ) -> None:
-    """The last run of the handler has a question fewer, so the state has answers only."""
+    """The last run of the handler has one question less, so none is open."""
     with shop.connect_stateless("stdio") as client:
         state = client.get_input_request("reserve", MONDAY)["requestState"]
         response = send_answers(client, "reserve", state, confirm=YES)

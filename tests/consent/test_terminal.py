@@ -218,7 +218,6 @@ def test_terminal_form_uses_the_default_or_omits_the_field_on_empty_input(
 def test_has_terminal_is_true_only_if_the_terminals_path_can_be_opened(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It exists if its path can be opened."""
     controller, command = pty.openpty()
     monkeypatch.setattr(terminal_module, "_TERMINAL_PATH", os.ttyname(command))
     assert terminal_module.has_terminal()

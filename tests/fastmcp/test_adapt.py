@@ -7,6 +7,7 @@ import asyncio
 import inspect
 import sys
 import types
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,10 @@ from toolcast.static_analysis.adapted_functions import (
     list_unsupported_uses,
 )
 from toolcast_runtime.core.calls.handlers import HandlerAdapter, load_function
+from toolcast_runtime.core.context import CURRENT_CALL, CallContext, ToolError
 from toolcast_runtime.core.validation.checker import DeclaredNames
 from toolcast_runtime.fastmcp import Recorder, adapt, adapt_lifespan, build_server
-from toolcast_runtime.fastmcp.context import FastMcpContext, SdkContext
+from toolcast_runtime.fastmcp.context import FastMcpContext, SdkContext, make_context
 
 
 def register_math(server: Any) -> None:
@@ -54,8 +56,8 @@ def register_math(server: Any) -> None:
     def read_note(name: str) -> str:
         return name
 
-    @server.prompt()
-    def both() -> str:
+    @server.prompt(name="both")
+    def both_prompt() -> str:
         return "prompt"
 
     @server.tool(name="both")
@@ -167,6 +169,49 @@ def test_context_members_that_check_accepts_equal_the_runtime_members(
     assert not [n for n in missing if f"{n}=" not in source and f".{n} =" not in source]
 
 
+async def test_fastmcp_context_has_an_mcp_calls_values_and_sends_its_logs() -> None:
+    """Outside of an MCP server, it has default values and sends nothing."""
+    logged: list[Any] = []
+
+    async def flush() -> None:
+        logged.append("flush")
+
+    request: Any = types.SimpleNamespace(
+        server_name="toys", client_id="desk", session_id="1", flush=flush
+    )
+    request.send_log = lambda *log: logged.append(log)
+
+    def make(request: Any, library: str = "fastmcp") -> Any:
+        token = CURRENT_CALL.set(CallContext("add", request=request))
+        try:
+            return make_context(library, {"a": 1})
+        finally:
+            CURRENT_CALL.reset(token)
+
+    context = make(request)
+    values = context.fastmcp.name, context.client_id, context.session_id
+    assert values == ("toys", "desk", "1")
+    assert context.lifespan_context == {"a": 1}
+    await context.log("hi")
+    await context.log("hi", "error", "library", {"b": 2})
+    await context.warning("hi")
+    assert logged == [
+        ("info", {"msg": "hi", "extra": None}, None),
+        "flush",
+        ("error", {"msg": "hi", "extra": {"b": 2}}, "library"),
+        "flush",
+        ("warning", {"msg": "hi", "extra": None}, None),
+        "flush",
+    ]
+    context = make(None)
+    assert (context.fastmcp.name, context.client_id) == ("add", None)
+    assert uuid.UUID(context.session_id)
+    await context.log("hi")
+    assert len(logged) == 6
+    with pytest.raises(ToolError, match="only in an MCP server"):
+        await make(None, "mcp").read_resource("text://a")
+
+
 @pytest.mark.parametrize(
     ("parameters", "body", "use"),
     [
@@ -274,6 +319,36 @@ def test_check_reads_a_handler_signature_below_mcp_server_decorators(
     messages = [finding.message for finding in list_findings(tmp_path)]
     problem = "the handler requires `a`, which is not a parameter of the tool"
     assert [problem in message for message in messages] == [True] * is_checked
+
+
+def make_fastmcp_server(tools: list[Any]) -> Any:
+    """Return an object of a class with the name and the lists of FastMCP's server."""
+
+    async def list_tools(self: Any, *, run_middleware: bool) -> list[Any]:
+        assert not run_middleware
+        return tools
+
+    async def list_nothing(self: Any, *, run_middleware: bool) -> list[Any]:
+        return []
+
+    names = ["list_resources", "list_resource_templates", "list_prompts"]
+    methods = dict.fromkeys(names, list_nothing) | {"list_tools": list_tools}
+    return type("FastMCP", (), {**methods, "__module__": "fastmcp.server.server"})()
+
+
+def test_adapt_finds_functions_in_a_fastmcp_servers_lists() -> None:
+    """Another server provides a listed tool without a function."""
+    validated = types.SimpleNamespace(raw_function=lambda: "raw")
+    tools = [
+        types.SimpleNamespace(name="plain", fn=lambda: "plain"),
+        types.SimpleNamespace(name="validated", fn=validated),
+        types.SimpleNamespace(name="proxied"),
+    ]
+    server = make_fastmcp_server(tools)
+    for name, result in (("plain", "plain"), ("validated", "raw")):
+        assert adapt(server, name)(lambda: None)() == result
+    with pytest.raises(LookupError, match="`proxied` has no function"):
+        adapt(server, "proxied")
 
 
 async def test_a_factory_is_called_outside_the_event_loop() -> None:

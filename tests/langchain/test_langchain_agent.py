@@ -122,7 +122,7 @@ def test_failed_langchain_agent_tool_call_sends_its_error_to_the_model(
     assert model.requests[1]["messages"][-1].content == message.content
 
 
-def test_failed_agent_call_does_not_affect_a_valid_call_of_the_message() -> None:
+def test_failed_agent_call_does_not_affect_a_valid_call_in_the_same_message() -> None:
     valid = {"action": "create", "memory": "The user drinks tea."}
     script = [tool_calls(("memory", valid), ("memory", {})), AIMessage("done")]
 

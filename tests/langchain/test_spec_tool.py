@@ -89,7 +89,9 @@ def test_langchain_tool_exception_describes_images_as_text(
     assert str(raised.value) == "It broke.\n(image/png, which cannot be shown here)"
 
 
-def test_tool_excluded_from_langchain_is_unknown(registry: Registry) -> None:
+def test_langchain_tools_get_raises_unknown_tool_error_for_a_tool_excluded_from_langchain(
+    registry: Registry,
+) -> None:
     tools = LangChainTools(registry)
     assert [tool.name for tool in tools.all()] == ["count"]
     for name in ("inside", "nothing"):
@@ -97,7 +99,7 @@ def test_tool_excluded_from_langchain_is_unknown(registry: Registry) -> None:
             tools.get(name)
 
 
-def test_langchain_tool_input_schema_is_cached_and_validates_with_the_registry(
+def test_langchain_tool_input_schema_model_is_cached_and_accepts_any_json_object(
     registry: Registry,
 ) -> None:
     tool = LangChainTools(registry).get("count")

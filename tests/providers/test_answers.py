@@ -27,6 +27,9 @@ ANSWERS: dict[str, ToolResponse] = {
     "text": ToolResponse("Done."),
     "nothing": ToolResponse(""),
     "error": ToolResponse(error="There is no such note."),
+    "error with an image": ToolResponse(
+        error="It is red.", content=[TEXT, image(b"\x89PNG")]
+    ),
     "image": ToolResponse(content=[TEXT, image(b"\x89PNG")]),
     "pdf": ToolResponse(content=[PDF]),
     "untaken": ToolResponse(
@@ -56,6 +59,10 @@ ANTHROPIC: dict[str, Any] = {
     "result": {"content": [make_text_block('{"id": 7, "tags": ["a"]}')]},
     "nothing": {},
     "error": {"content": [make_text_block("There is no such note.")], "is_error": True},
+    "error with an image": {
+        "content": [make_text_block("It is red."), make_text_block(NO_IMAGE)],
+        "is_error": True,
+    },
     "image": {
         "content": [
             make_text_block("It is red."),
@@ -133,6 +140,7 @@ TEXTS = {
     "text": "Done.",
     "nothing": "",
     "error": "Error: There is no such note.",
+    "error with an image": f"Error: It is red.\n{NO_IMAGE}",
     "image": f"It is red.\n{NO_IMAGE}",
 }
 
@@ -170,7 +178,7 @@ def test_tool_result_for_openai_responses_is_a_function_call_output(name: str) -
     assert build_answer("openai-responses", name) == {**head, "output": OUTPUTS[name]}
 
 
-def test_openai_responses_text_with_an_output_schema_is_encoded_as_json() -> None:
+def test_openai_responses_text_result_is_json_if_there_is_an_output_schema() -> None:
     returned = build_answer("openai-responses", "text", outputSchema={"type": "string"})
     assert returned["output"] == '"Done."'
 
@@ -221,6 +229,14 @@ def test_tool_result_with_nan_infinity_or_large_integer_is_sent_as_text(
     answer = build_answer(provider, ToolResponse({"rows": [{"n": number}]}))
     text = json.dumps({"rows": [{"n": number}]})
     assert json.dumps(text) in json.dumps(answer)
+
+
+@pytest.mark.parametrize(("number", "kind"), [(2**53 - 2, "json"), (2**53 - 1, "text")])
+def test_bedrock_result_with_an_integer_above_2_53_minus_2_is_sent_as_text(
+    number: int, kind: str
+) -> None:
+    answer = build_answer("bedrock", ToolResponse({"n": number}))
+    assert [*answer["toolResult"]["content"][0]] == [kind]
 
 
 @pytest.mark.parametrize(

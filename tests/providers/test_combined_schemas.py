@@ -179,7 +179,8 @@ def test_schemas_that_cannot_be_merged_exactly_raise_an_error_with_the_keyword(
     assert refused.value.args == (keyword,)
 
 
-def test_json_schema_with_only_annotation_keywords_is_recognized() -> None:
+def test_has_only_annotations_is_true_for_a_schema_without_constraints() -> None:
+    """`$ref` and `type` are constraints; `title` and `default` are annotations."""
     keywords: Schema = dict.fromkeys(
         "title description default examples deprecated readOnly writeOnly".split(), 1
     )
@@ -384,6 +385,11 @@ def test_schema_alternatives_are_exclusive_only_if_each_pair_is() -> None:
                 {"properties": {"kind": {"const": "x"}}},
             ],
             {"properties": {"kind": {"anyOf": [{"const": "x"}, {"type": "integer"}]}}},
+        ),
+        (
+            {"additionalProperties": {"type": "string"}},
+            [{"properties": {"v": False}}],
+            {"additionalProperties": {"type": "string"}, "properties": {"v": False}},
         ),
     ],
 )

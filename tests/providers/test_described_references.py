@@ -1,4 +1,4 @@
-"""Keywords with references in descriptions, nullable parameters, and odd patterns."""
+"""Keywords and alternatives in descriptions, nullable parameters, and odd patterns."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.providers.test_dialect_table import TEXT, parameter, render
+from toolcast_runtime.providers.alternatives import describe_relations
 
 _LEVELS: dict[str, Any] = {
     "level": {"type": "string", "enum": ["low", "high"], "default": "low"},
@@ -85,3 +86,39 @@ def test_rendering_pattern_keywords_causes_no_future_warnings(pattern: str) -> N
             ("openai-chat", False), parameter({"type": "string", "pattern": pattern})
         )
     assert rendered.schema["properties"]["a"]["pattern"] == pattern
+
+
+@pytest.mark.parametrize(
+    ("members", "relations"),
+    [
+        ([{"properties": {"a": {}}}, {"properties": {"b": {}}}], []),
+        ([{"properties": {"a": {}}, "additionalProperties": False}] * 2, []),
+        # A closed alternative lacks a name of the other one.
+        (
+            [
+                {"properties": {"a": {}}, "additionalProperties": False},
+                {"properties": {"a": {}, "b": {}}},
+            ],
+            [{"properties": {"a": True}}, {"properties": {"a": True, "b": True}}],
+        ),
+        (
+            [
+                {"properties": {"a": {"minimum": 1}, "b": {}}, "required": ["a"]},
+                {"properties": {"a": {}, "b": {}}},
+            ],
+            [
+                {"properties": {"a": {"minimum": 1}}, "required": ["a"]},
+                {"properties": {"a": {}}, "required": []},
+            ],
+        ),
+        (
+            [{"minProperties": 1}, {"additionalProperties": {"type": "string"}}],
+            [{"minProperties": 1}, {"additionalProperties": {"type": "string"}}],
+        ),
+    ],
+)
+def test_describe_relations_lists_what_the_merged_alternatives_lose(
+    members: list[Any], relations: list[Any]
+) -> None:
+    """Differing properties and `required`, names of closed objects, and other keywords."""
+    assert describe_relations(members) == relations

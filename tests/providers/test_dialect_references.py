@@ -123,7 +123,7 @@ def _make_reference_chain(length: int, last: Schema, **siblings: Any) -> Schema:
     return chain
 
 
-def test_ref_chains_are_followed_up_to_50_references_inlined_and_52_otherwise() -> None:
+def test_ref_chain_with_over_49_inlined_or_51_other_refs_is_lost() -> None:
     def is_followed(dialect: Dialect, length: int) -> bool:
         chain = _make_reference_chain(length, TEXT, minLength=1)
         return not _render(dialect, {"$ref": f"#/$defs/r{length}"}, chain)[2]
@@ -134,7 +134,8 @@ def test_ref_chains_are_followed_up_to_50_references_inlined_and_52_otherwise() 
     assert not is_followed(ANY, 52)
 
 
-def test_oneof_through_50_references_is_exclusive_and_through_51_a_loss() -> None:
+def test_oneof_with_an_alternative_behind_over_50_references_is_lost() -> None:
+    """Up to 50, alternatives that exclude each other become `anyOf` without loss."""
     for length, is_seen in ((49, True), (50, False)):
         either = {"oneOf": [{"const": "b"}, {"$ref": f"#/$defs/r{length}"}]}
         losses = _render(FEW, either, _make_reference_chain(length, {"const": "a"}))[2]
@@ -174,7 +175,7 @@ def test_circular_ref_is_rejected_if_a_strict_provider_schema_needs_inlining() -
     assert (refused.value.keyword, refused.value.reason) == ("$ref", "contains itself")
 
 
-def test_lost_keyword_inside_not_has_the_effect_other() -> None:
+def test_keyword_loss_inside_not_is_reported_with_the_effect_other() -> None:
     """Losing a keyword makes a schema wider, except inside `not`."""
     losses = Losses("do")
     losses.add(("a", 0), "x", "gone")
@@ -211,7 +212,7 @@ def test_rejected_keywords_are_described_in_text_up_to_a_maximum_length() -> Non
     assert append_text(None, "(x)") == "(x)"
 
 
-def test_regex_patterns_with_lookaround_or_backreferences_are_not_simple() -> None:
+def test_plain_pattern_dialect_loses_lookaround_and_backreferences() -> None:
     plain = Dialect(has_plain_patterns=True)
     kept = ["^a+$", "(?:a)", "a{1}", "\\d", "0", "\\0"]
     lost = ["(?=a)", "(?!a)", "(?<=a)", "(?<!a)", "a\\b", "a\\B"]

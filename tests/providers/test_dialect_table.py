@@ -209,6 +209,7 @@ def test_rendered_schema_has_no_keyword_that_the_provider_does_not_accept(
 
 
 def test_keyword_values_that_fail_a_provider_request_have_an_example_schema() -> None:
+    """Each such cell of the keyword table has an entry in this module's `EXAMPLES`."""
     implied = {"at the root", "in a parameter", "missing", "without every property"}
     for cells in TABLE.values():
         for key, cell in cells.items():

@@ -65,7 +65,9 @@ def _format_loss(loss: Loss) -> str:
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
-def test_schema_in_a_restricted_dialect_has_the_expected_losses(number: int) -> None:
+def test_schema_rendered_in_a_restricted_dialect_and_its_losses_match_dialects_yaml(
+    number: int,
+) -> None:
     case = CASES[number]
     dialect = Dialect(**DIALECTS[case["dialect"]])
     schema = {**case["schema"]}

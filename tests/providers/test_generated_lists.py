@@ -48,6 +48,9 @@ async def test_get_provider_tools_arguments_override_the_toolset_list_options() 
     functions = [entry for entry in entries if entry["type"] == "function"]
     assert {tool["name"] for tool in functions} == set(names)
     assert all(tool["strict"] for tool in functions)
+    # The namespace has the title of the section.
+    assert listing.tools[0]["type"] == "namespace"
+    assert listing.tools[0]["description"] == "Memory and Reminders"
     loose = await provider_lists.get_provider_tools(
         "openai-responses", "internal", names=names, strict=False, tool_search=False
     )

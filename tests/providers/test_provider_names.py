@@ -60,6 +60,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def test_only_declared_schema_properties_get_provider_names() -> None:
+    """Names in `required`, `const` and `enum` are neither renamed nor reserved."""
     assert new_names(SCHEMA, None) == {}
     assert new_names(SCHEMA, GRAMMAR) == {"a b": "a_b"}
     assert list(named_properties(SCHEMA)) == [
@@ -83,7 +84,8 @@ def test_only_declared_schema_properties_get_provider_names() -> None:
         assert names == {"a b": "a_b_c8687a"}
 
 
-def test_schema_properties_are_renamed_in_declarations_and_values() -> None:
+def test_rename_properties_renames_declared_required_and_constant_keys() -> None:
+    """Other text that equals a property name, such as a title, is unchanged."""
     names = {"a b": "x", "if so": "y", "in it": "z"}
     renamed = rename_properties(
         {**SCHEMA, "default": {"a b": [{"if so": 1}]}, "title": "a b"}, names

@@ -140,7 +140,9 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider
         del sys.modules[name]
 
 
-def test_anthropic_toolset_has_the_locked_definitions(office: ProviderLists) -> None:
+def test_locked_anthropic_toolset_enables_the_clients_tools_with_their_locked_definitions(
+    office: ProviderLists,
+) -> None:
     (toolset,) = office.locked_anthropic_toolset("mail", "staff")
     assert toolset == {
         "type": "mcp_toolset",

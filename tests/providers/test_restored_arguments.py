@@ -78,12 +78,28 @@ TEXT = _make_object("kind", kind={"type": "string", "const": "text"}, at=S)
             {"e": {"kind": "text", "at": None}},
             {"e": {"kind": "text"}},
         ),
+        (
+            _make_object("e", e={"anyOf": [S, {"anyOf": [TEXT, DAY]}]}),
+            {"e": {"kind": "text", "at": None}},
+            {"e": {"kind": "text"}},
+        ),
+        # No alternative accepts the value, but only one has its type.
+        (
+            _make_object("e", e={"anyOf": [{"$ref": "#/$defs/same_name"}, TEXT]}),
+            {"e": {"kind": "none", "at": None}},
+            {"e": {"kind": "none"}},
+        ),
     ],
 )
 def test_null_in_model_arguments_for_an_optional_property_is_removed(
     schema: Schema, sent: Any, restored: Any
 ) -> None:
-    definitions = {"text": TEXT, "again": {"$ref": "#/$defs/text"}}
+    definitions = {
+        "text": TEXT,
+        "again": {"$ref": "#/$defs/text"},
+        "name": {**S, "minLength": 1},
+        "same_name": {"$ref": "#/$defs/name"},
+    }
     rendered = render_schema({**schema, "$defs": definitions}, ALL_REQUIRED, "do")
     before = repr(sent)
     assert restore_arguments(sent, rendered) == restored

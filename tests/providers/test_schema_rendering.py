@@ -108,7 +108,7 @@ def test_merged_anyof_alternatives_keep_the_additional_properties_restriction(
     assert losses[keyword].path == "/parameters"
 
 
-def test_additional_properties_ignore_properties_that_a_pattern_matches() -> None:
+def test_merged_anyof_additional_properties_exclude_pattern_property_matches() -> None:
     members = [{"properties": {"x_a": TEXT}}, {"properties": {"b": TEXT}}]
     schema = {
         "type": "object",

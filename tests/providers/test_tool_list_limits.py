@@ -149,7 +149,8 @@ def test_tool_fields_that_a_provider_lacks_are_reported_as_losses(name: str) -> 
     assert plain.losses == ()
 
 
-def test_tool_search_and_programmatic_options_apply_if_they_are_supported() -> None:
+def test_tool_search_and_programmatic_options_have_no_effect_if_unsupported() -> None:
+    """`always` prevents deferral; `confirm` prevents programmatic calls."""
     tools = [
         _tool("now", _object({}), always=True, outputSchema=S),
         _tool("run", _object({}), outputSchema=S),

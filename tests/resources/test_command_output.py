@@ -48,6 +48,27 @@ def test_cli_prints_text_and_links_and_names_binary_content_blocks() -> None:
 
 
 @pytest.mark.parametrize(
+    ("response", "stdout", "stderr"),
+    [
+        (ToolResponse({"é": 1}, note="2 omitted"), '{\n  "é": 1\n}\n', "2 omitted\n"),
+        (ToolResponse(content=[file("a.txt", "é")]), "é\n", ""),
+        (
+            ToolResponse(error="It broke.", content=[text("It broke."), image(b"PNG")]),
+            "",
+            "[image/png, 3 bytes]\nerror: It broke.\n",
+        ),
+    ],
+)
+def test_cli_prints_the_result_to_stdout_and_its_note_or_error_to_stderr(
+    response: ToolResponse, stdout: str, stderr: str
+) -> None:
+    """A text file needs no hint about `--output`."""
+    result = run_command(response)
+    assert (result.stdout, result.stderr) == (stdout, stderr)
+    assert result.exit_code == int(response.error is not None)
+
+
+@pytest.mark.parametrize(
     ("block", "data"),
     [
         (image(b"\x89PNG"), b"\x89PNG"),
@@ -79,11 +100,18 @@ def test_cli_output_option_refuses_existing_files_and_links(tmp_path: Path) -> N
     existing.write_text("mine")
     dangling_link = tmp_path / "link"
     dangling_link.symlink_to(tmp_path / "nowhere")
-    for target in (existing, dangling_link):
+    for target, error in (
+        (existing, f"{existing} already exists"),
+        (dangling_link, f"{dangling_link} already exists"),
+        (tmp_path, f"File '{tmp_path}' is a directory"),
+    ):
         result = run_command(MIXED_RESPONSE, "--output", str(target))
         assert result.exit_code == 2
-        assert f"{target} already exists" in result.stderr.replace("\n", " ")
+        assert error in result.stderr.replace("\n", " ")
         assert result.stdout == ""
+    # The file was created after the option was checked.
+    with pytest.raises(SystemExit):
+        print_answer(MIXED_RESPONSE, str(existing))
     assert existing.read_text() == "mine"
     assert not (tmp_path / "nowhere").exists()
 

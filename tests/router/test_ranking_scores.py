@@ -17,7 +17,7 @@ LAMP = RoutedTool(
     "darkness",
     {"properties": {"torch": {"description": "beam", "enum": ["spot", 7]}}},
 )
-BELL = RoutedTool("bell", "", "chime\nof brass")
+BELL = RoutedTool("bell", "", "chime\nchime of brass")
 
 
 def get_evidence(tools: list[RoutedTool], message: str) -> dict[str, dict[str, float]]:
@@ -41,7 +41,7 @@ def compute_rarity(tools: int, found: int) -> float:
         ("beam", "lamp", 0.3),
         ("spot", "lamp", 0.3),
         ("bell", "bell", 3),
-        ("chime", "bell", 2),
+        ("chime", "bell", 3),
         ("brass", "bell", 1),
     ],
 )
@@ -49,7 +49,7 @@ def test_lexical_router_term_score_depends_on_the_tool_field_that_contains_the_t
     word: str, tool: str, count: float
 ) -> None:
     """BM25: the score is lower in long text and higher if few tools have the word."""
-    lengths = {"lamp": 3 + 2 + 3 + 1 + 0.9, "bell": 3 + 2 + 1 + 1}
+    lengths = {"lamp": 3 + 2 + 3 + 1 + 0.9, "bell": 3 + 2 + 1 + 1 + 1}
     average = sum(lengths.values()) / 2
     damping = 1.2 * (0.25 + 0.75 * lengths[tool] / average)
     score = count / (count + damping) * compute_rarity(2, 1)
@@ -237,6 +237,29 @@ def test_time_expressions_do_not_count_as_unknown_terms_in_the_lexical_router() 
     index = get_ranking([RoutedTool(f"t{n}", "bell") for n in range(9)])
     assert not index.route("tomorrow tonight monday bell").doubt
     assert index.route("tomorrow").doubt
+
+
+@pytest.mark.parametrize(
+    ("message", "names"),
+    [("bell", ("bell",)), ("bell yyyy zzzz", ("bell", "gong", "door"))],
+)
+def test_lexical_router_selects_tools_above_0_25_to_0_6_times_the_best_score(
+    message: str, names: tuple[str, ...]
+) -> None:
+    """The best tool matches the only term (0.6), or one in three terms (0.25)."""
+    schema: Any = {"properties": {"bell": {}}}
+    catalog = [
+        RoutedTool("bell"),
+        RoutedTool("gong", "chime", "", "bell"),
+        RoutedTool("door", parameters=schema),
+        RoutedTool("wall", "a long summary of a wall", parameters=schema),
+        *(RoutedTool(f"other{n}", "another") for n in range(4)),
+    ]
+    route = get_ranking(catalog).route(message)
+    best, *shares = route.scores.values()
+    rounded_shares = [round(score / best, 2) for score in shares]
+    assert rounded_shares == [0.55, 0.33, 0.15]
+    assert route.names == names
 
 
 @pytest.mark.parametrize(

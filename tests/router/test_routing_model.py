@@ -228,6 +228,8 @@ async def test_generated_registry_routes_tools_with_the_model_from_the_spec(
 
 
 def test_router_candidates_are_the_catalog_or_else_all_tools_without_always() -> None:
+    """Results are in catalog order; a removed tool has only its summary."""
+
     def tool(name: str, **more: Any) -> Tool:
         definition = {"inputSchema": {"title": name}}
         return Tool(name, f"S {name}", f"D {name}", definition, **more)

@@ -57,10 +57,10 @@ async def run_calls(
         pytest.param("legacy", "http", marks=pytest.mark.slow),
     ],
 )
-def test_client_requests_approval_for_each_call_found_tool_call(
+def test_mcp_client_prompts_its_user_before_each_call_to_call_found_tool(
     shop: Shop, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
-    """Calls of `search_tools`, which is read-only, need no approval."""
+    """Calls of the tool `search_tools`, which is read-only, need no approval."""
     user = ApprovingUser(False, True, True)
     calls = [
         ("search_tools", {"query": "pay an order back"}),
@@ -97,7 +97,9 @@ def test_client_requests_approval_for_each_call_found_tool_call(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_confirmation_state_is_valid_for_one_call(shop: Shop, transport: str) -> None:
+def test_call_found_tool_request_state_is_rejected_for_other_arguments(
+    shop: Shop, transport: str
+) -> None:
     reserve = {"name": "reserve", "arguments": {"day": "Monday"}}
     (shop.location / "done.closed").touch()
     with shop.connect_stateless(transport) as counter:

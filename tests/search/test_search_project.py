@@ -44,9 +44,10 @@ def make_search_project(make: Make, options: str = "search: true") -> Any:
         ("http: {max_body: 9}", "http: {}", "max_body=9,"),
     ],
 )
-def test_mcp_target_option_changes_only_the_server_module(
+def test_changed_mcp_target_option_changes_a_line_in_only_the_mcp_server_module(
     make_project: Make, option: str, default: str, line: str
 ) -> None:
+    """Options with their default values change nothing."""
     files = {}
     for options in ("", option, default):
         project = make_search_project(make_project, options)
@@ -67,8 +68,8 @@ def test_mcp_target_option_changes_only_the_server_module(
 
 
 @pytest.mark.slow
-def test_generated_tests_and_verify_pass_with_search(make_project: Make) -> None:
-    """`verify` fails if the spec then disables search."""
+def test_generated_tests_and_verify_pass_with_tool_search(make_project: Make) -> None:
+    """`verify` fails if the spec then disables tool search."""
     project = make_search_project(make_project, "search: true, search_hints: true")
     project.generate()
     tests = project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated")
@@ -84,7 +85,10 @@ def test_generated_tests_and_verify_pass_with_search(make_project: Make) -> None
         assert text in result.stdout
 
 
-def test_search_hints_option_writes_hints_to_definitions(make_project: Make) -> None:
+def test_search_hints_option_writes_anthropic_search_hint_or_always_load_to_meta(
+    make_project: Make,
+) -> None:
+    """Tools with `always` have `anthropic/alwaysLoad` in their MCP definition."""
     project = make_search_project(make_project, "search_hints: true")
     project.generate()
     folder = project.root / "generated/toy/tools"
@@ -108,15 +112,16 @@ def check(make: Make, tool: str, toolset: str) -> str:
     ("name", "is_reserved"),
     [("search_tools", True), ("callFoundTool", True), ("search_tool", False)],
 )
-def test_names_of_search_tools_are_reserved_in_any_case_style(
+def test_tool_named_like_a_search_tool_in_any_case_style_is_an_error(
     make_project: Make, name: str, is_reserved: bool
 ) -> None:
+    """Names such as `search_tools` or `callFoundTool`."""
     output = check(make_project, name, TARGETS.format("search: true"))
     assert ("reserved: it is a tool of the MCP" in output) is is_reserved
 
 
 @pytest.mark.parametrize(("search", "is_unknown"), [("true", False), ("false", True)])
-def test_instructions_may_name_search_tools_only_with_search_enabled(
+def test_toolset_instructions_that_name_search_tools_are_an_error_without_tool_search(
     make_project: Make, search: str, is_unknown: bool
 ) -> None:
     toolset = "instructions: Ask search_tools first.\n"
@@ -125,7 +130,9 @@ def test_instructions_may_name_search_tools_only_with_search_enabled(
     assert ("name/unknown-tool" in output) is is_unknown
 
 
-def test_tokens_command_compares_search_with_listing_all(make_project: Make) -> None:
+def test_tokens_command_with_tool_search_also_counts_tokens_if_all_tools_were_listed(
+    make_project: Make,
+) -> None:
     """Counts for a model API do not depend on the server's search."""
     searched = make_search_project(make_project).root
     listed = make_search_project(make_project, "").root
@@ -143,7 +150,9 @@ def test_tokens_command_compares_search_with_listing_all(make_project: Make) -> 
     assert "(tool search)" not in api
 
 
-def test_select_counts_messages_found_by_search(make_project: Make) -> None:
+def test_select_command_counts_messages_for_which_search_tools_returns_the_tool(
+    make_project: Make,
+) -> None:
     root = make_search_project(make_project).root
     line = "search_tools: the expected tool is among the first 5 for 1 of 2 messages"
     assert line in toolcast(root, "select").stdout.splitlines()

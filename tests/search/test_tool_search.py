@@ -108,7 +108,10 @@ def read_names(found: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_clients_with_hidden_tools_list_search_tools(tmp_path: Path, mode: Any) -> None:
+def test_mcp_client_with_unlisted_tools_lists_search_tools_and_call_found_tool(
+    tmp_path: Path, mode: Any
+) -> None:
+    """Clients without unlisted tools do not."""
     server = make_server(tmp_path)
     [(listed, instructions)] = run_client(server, mode)
     assert listed == ["ping", "search_tools", "call_found_tool"]
@@ -120,7 +123,9 @@ def test_clients_with_hidden_tools_list_search_tools(tmp_path: Path, mode: Any) 
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_search_tools_returns_exact_definitions(tmp_path: Path, mode: Any) -> None:
+def test_search_tools_returns_the_mcp_definitions_unchanged_as_text(
+    tmp_path: Path, mode: Any
+) -> None:
     calls = [("search_tools", {"query": "delete a page"})]
     _, found = run_client(make_server(tmp_path), mode, *calls)
     assert found.structured_content is None and not found.is_error
@@ -203,9 +208,10 @@ def test_search_tools_with_invalid_arguments_returns_an_error(
         ("", {}),
     ],
 )
-def test_call_found_tool_has_the_result_of_the_direct_call(
+def test_calling_a_tool_through_call_found_tool_returns_the_direct_calls_result(
     tmp_path: Path, mode: Any, name: str, arguments: dict[str, Any]
 ) -> None:
+    """Also for invalid arguments, unknown tools and tools of other clients."""
     found = {"name": name, "arguments": arguments}
     _, direct, indirect = run_client(
         make_server(tmp_path), mode, (name, arguments), ("call_found_tool", found)
@@ -216,7 +222,9 @@ def test_call_found_tool_has_the_result_of_the_direct_call(
 
 
 @pytest.mark.parametrize("name", SEARCH_TOOLS)
-def test_call_found_tool_calls_no_search_tool(tmp_path: Path, name: str) -> None:
+def test_call_found_tool_reports_a_search_tool_as_unknown(
+    tmp_path: Path, name: str
+) -> None:
     found = {"name": name, "arguments": {"query": "make_definition", "name": "ping"}}
     _, refused = run_client(make_server(tmp_path), "auto", ("call_found_tool", found))
     assert refused == f"Unknown tool: {name}"
@@ -234,7 +242,7 @@ def test_call_found_tool_calls_no_search_tool(tmp_path: Path, name: str) -> None
         {"arguments": {}},
     ],
 )
-def test_call_found_tool_rejects_invalid_arguments(
+def test_call_found_tool_with_invalid_arguments_returns_an_error(
     tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
     assert unwrap_search_call("call_found_tool", arguments)[2] is False
@@ -253,7 +261,9 @@ def test_unwrap_search_call_returns_name_and_empty_arguments_by_default() -> Non
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_search_tool_definitions_are_valid_in_every_version(revision: str) -> None:
+def test_search_tool_definitions_are_valid_in_every_mcp_protocol_version(
+    revision: str,
+) -> None:
     for search_tool in SEARCH_TOOLS.values():
         assert check_tool_definition(search_tool.definition, revision) == []
 
@@ -288,7 +298,9 @@ def test_search_tools_finds_only_tools_that_the_caller_may_call(tmp_path: Path) 
     assert sorted(found) == ["archive_page", "delete_page", "find_user"]
 
 
-def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
+def test_search_tools_finds_and_call_found_tool_calls_external_server_tools(
+    tmp_path: Path,
+) -> None:
     tools = (make_tool("weather_report"), make_tool("clock", always=True))
     provider = RecordingProvider(*tools)
     (listed, instructions), found, called = run_client(
@@ -375,7 +387,9 @@ def test_call_found_tool_needs_own_confirmation(tmp_path: Path, mode: Any) -> No
     assert found.is_error and "`drop_wiki` has to ask the user" in found.content[0].text
 
 
-def test_search_on_a_shared_server_finds_tools_of_all_toolsets(tmp_path: Path) -> None:
+def test_search_tools_on_a_combined_mcp_server_finds_all_toolsets_tools(
+    tmp_path: Path,
+) -> None:
     packages = [Package(tmp_path, DEFINITIONS[index]) for index in (1, 4)]
     registries = [Registry(p.load(), handlers=HANDLERS) for p in packages]
     servers = [McpServer(r, name=f"n{n}") for n, r in enumerate(registries)]
@@ -390,7 +404,9 @@ def test_search_on_a_shared_server_finds_tools_of_all_toolsets(tmp_path: Path) -
     assert called.structured_content == {"arguments": {}}
 
 
-def test_langchain_tools_are_deferred_only_with_tool_search(tmp_path: Path) -> None:
+def test_langchain_tools_without_always_defer_loading_only_with_tool_search(
+    tmp_path: Path,
+) -> None:
     tools = LangChainTools(make_server(tmp_path).registry)
     deferred = {t.name: t.extras for t in tools.all("desk", tool_search=True)}
     assert deferred.pop("ping") is None

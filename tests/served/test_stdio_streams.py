@@ -1,4 +1,4 @@
-"""Stdio streams: slow and closed clients, order, limits, framing and sessions."""
+"""Stdio streams: slow and closed clients, order, limits and sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import select
 import socket
 import tty
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -22,7 +22,7 @@ from generated.kirishima.mcp_server import SERVER
 from tests.mcp.servers import CLIENT, LEGACY, meta
 from toolcast_runtime.mcp.sdk_server import build_server
 from toolcast_runtime.stdio import streams as streams_module
-from toolcast_runtime.stdio.framing import LineSplitter, RawJson, encode_message
+from toolcast_runtime.stdio.framing import encode_message
 from toolcast_runtime.stdio.streams import (
     SEND_PAUSE_BYTES,
     IncomingMessages,
@@ -133,9 +133,11 @@ async def test_short_stdio_line_is_written_immediately_in_the_same_blocking_mode
     open_ends: Callable[[], Ends],
 ) -> None:
     async with open_streams(open_ends) as streams:
-        streams.outgoing.write(b"short\n")
-        assert streams.outgoing.unsent == 0
-        assert os.read(streams.client_read, 100) == b"short\n"
+        longest = b"x" * (select.PIPE_BUF - 1) + b"\n"
+        for line in (b"short\n", longest):
+            streams.outgoing.write(line)
+            assert streams.outgoing.unsent == 0
+            assert os.read(streams.client_read, len(line)) == line
         assert os.get_blocking(streams.source) and os.get_blocking(streams.sink)
 
 
@@ -353,14 +355,63 @@ async def test_server_request_to_a_closed_stdio_client_gets_an_error() -> None:
 
 
 async def test_stdio_input_ends_without_an_answer_to_a_cancelled_request() -> None:
-    async with open_streams(open_pipe) as streams:
-        streams.request(1)
-        cancel = b'"method": "notifications/cancelled", "params": {"requestId": 1}'
-        os.write(streams.client_write, b'{"jsonrpc": "2.0", ' + cancel + b"}")
+    async with open_streams(open_pipe) as streams, asyncio.timeout(1.5):
+        for number in (1, 2):
+            streams.request(number)
+        for line in (
+            b'"method": "notifications/cancelled", "params": {"requestId": "1"}',
+            b'"method": "notifications/progress", "params": {"requestId": 2}',
+        ):
+            os.write(streams.client_write, b'{"jsonrpc": "2.0", ' + line + b"}\n")
         os.close(streams.client_write)
-        async with asyncio.timeout(30):
-            kinds = [type(item.message) async for item in streams.incoming]
-        assert kinds == [JSONRPCRequest, JSONRPCNotification]
+        kinds = [type((await streams.incoming.receive()).message) for _ in range(4)]
+        assert kinds == [JSONRPCRequest] * 2 + [JSONRPCNotification] * 2
+        assert streams.outgoing.unanswered_ids == {2}
+        await streams.answer(2)
+        with pytest.raises(anyio.EndOfStream):
+            await streams.incoming.receive()
+
+
+async def test_stopped_stdio_server_waits_for_answers_if_its_input_was_open() -> None:
+    """After the end of the input, it does not wait."""
+    for has_ended in (False, True):
+        async with open_streams(open_pipe) as streams, asyncio.timeout(1.5):
+            streams.request(1)
+            await streams.incoming.receive()
+            if has_ended:
+                os.close(streams.client_write)
+            end = asyncio.create_task(streams.incoming.receive())
+            for _ in range(20):
+                await asyncio.sleep(0)
+            streams.incoming.stop()
+            for _ in range(20):
+                await asyncio.sleep(0)
+            assert end.done() is has_ended
+            await streams.answer(1)
+            with pytest.raises(anyio.EndOfStream):
+                await end
+
+
+@pytest.mark.parametrize(("grace", "is_stopped"), [(0, False), (60, True)])
+async def test_stdio_server_logs_the_cancelled_calls_when_the_grace_period_ends(
+    caplog: pytest.LogCaptureFixture, grace: float, is_stopped: bool
+) -> None:
+    """`stop_waiting` ends it early; nothing is logged if the client has disconnected."""
+    read, sink = open_pipe()
+    outgoing = OutgoingMessages(sink, grace)
+    outgoing.unanswered_ids.add(1)
+    if is_stopped:
+        asyncio.get_running_loop().call_soon(outgoing.stop_waiting)
+    async with asyncio.timeout(30):
+        assert await outgoing.wait_for_responses() is None
+    assert [record.getMessage() for record in caplog.records] == [
+        "shutting down: cancelling 1 calls"
+    ]
+    outgoing.close()
+    assert await outgoing.wait_for_responses() is None
+    assert len(caplog.records) == 1
+    os.close(read)
+    os.close(sink)
 
 
 async def test_stdio_client_that_no_longer_reads_output_ends_the_input() -> None:
@@ -381,45 +432,6 @@ async def test_stdio_close_sends_buffered_output_first() -> None:
         assert len(await streams.read_bytes(500_000)) == 500_000
         async with asyncio.timeout(30):
             await closing
-
-
-def split_lines(chunks: Iterator[bytes], limit: int = 100) -> list[bytes | None]:
-    """Return the lines of the chunks, with None for a line that is too long."""
-    splitter, lines = LineSplitter(limit), list[bytes | None]()
-    for chunk in chunks:
-        lines += splitter.feed(chunk)
-    return lines + list(splitter.finish())
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 1_000])
-def test_stdio_input_is_split_into_equal_lines_for_every_chunk_size(size: int) -> None:
-    data = b"one\n\n \r\ntwo\r\n" + b"x" * 101 + b"\nthree\n" + b"y" * 100 + b"\nfour"
-    chunks = (data[start : start + size] for start in range(0, len(data), size))
-    expected = [b"one", b"two\r", None, b"three", b"y" * 100, b"four"]
-    assert split_lines(chunks) == expected
-
-
-def test_stdio_line_above_the_length_limit_is_not_stored() -> None:
-    splitter = LineSplitter(100)
-    for _ in range(1_000):
-        assert list(splitter.feed(b"x" * 1_000)) == []
-    assert splitter._parts == []
-    assert list(splitter.feed(b"\nshort\n")) == [None, b"short"]
-
-
-def test_raw_json_result_is_inserted_unchanged_into_the_stdio_message() -> None:
-    result: dict[str, Any] = {"a": "tools", "tools": RawJson(b'[{"n":1.50}]'), "z": []}
-    message = JSONRPCResponse(jsonrpc="2.0", id="t", result=result)
-    assert encode_message(message) == (
-        b'{"jsonrpc":"2.0","id":"t",'
-        b'"result":{"a":"tools","tools":[{"n":1.50}],"z":[]}}\n'
-    )
-
-
-def test_stdio_answer_that_cannot_be_encoded_becomes_an_internal_error() -> None:
-    message = JSONRPCResponse(jsonrpc="2.0", id=3, result={"text": "\ud800"})
-    error = json.loads(encode_message(message))
-    assert (error["id"], error["error"]["code"]) == (3, -32603)
 
 
 PERSONALITY = {"name": "get_personality", "arguments": {}}

@@ -172,7 +172,9 @@ def test_user_and_request_id_in_a_call_log_line_are_quoted_escaped_and_truncated
     assert seconds[8:] == f" request_id={logged}"
 
 
-def test_tool_calls_are_not_logged_without_configuration(registry: Registry) -> None:
+def test_tool_call_logger_is_disabled_without_a_logging_configuration(
+    registry: Registry,
+) -> None:
     assert not logging.getLogger("toolcast.calls").isEnabledFor(logging.INFO)
     assert not logging.getLogger("toolcast.calls").handlers
     assert registry.call_tool_sync("give", {}, "desk").success

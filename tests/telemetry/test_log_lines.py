@@ -63,6 +63,22 @@ def test_line_breaks_in_logged_text_cannot_start_a_new_log_line(
     assert FORGED in rest[-1]
 
 
+@pytest.mark.parametrize(
+    ("has_error", "has_stack"), [(True, False), (False, True), (True, True)]
+)
+def test_log_record_traceback_and_stack_follow_its_line_indented(
+    stderr: Callable[[], str], has_error: bool, has_stack: bool
+) -> None:
+    write_logs()
+    error = ValueError("bad") if has_error else None
+    logging.getLogger("library").error("failed", exc_info=error, stack_info=has_stack)
+    first, *rest = stderr().splitlines()
+    assert LINE_START.match(first) and first.endswith("ERROR library failed")
+    assert ("  ValueError: bad" in rest) is has_error
+    assert ("  Stack (most recent call last):" in rest) is has_stack
+    assert rest and all(line.startswith("  ") for line in rest)
+
+
 @pytest.mark.parametrize("log_format", get_args(LogFormat))
 def test_uvicorn_start_line_does_not_contain_the_word_error(
     stderr: Callable[[], str], log_format: LogFormat

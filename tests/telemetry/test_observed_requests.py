@@ -6,7 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from mcp import MCPError
 from opentelemetry import metrics
+from pydantic import ValidationError
 
 from toolcast_runtime.telemetry import mcp_requests
 from toolcast_runtime.telemetry.mcp_requests import ObservedRequests
@@ -132,3 +134,30 @@ async def test_metric_attributes_name_a_requested_tool_or_prompt_only_if_it_exis
     assert ("gen_ai.operation.name" in attributes) is is_call
     logged_method = "_OTHER" if method == "made/up" else method
     assert attributes["mcp.method.name"] == logged_method
+
+
+@pytest.mark.parametrize(
+    ("error", "error_type", "code"),
+    [
+        (MCPError(-32002, "absent"), "-32002", "-32002"),
+        (ValidationError.from_exception_data("Params", []), "-32602", "-32602"),
+        (KeyError("s3cret"), "KeyError", None),
+    ],
+)
+async def test_failed_mcp_request_metric_has_the_error_type_and_json_rpc_code(
+    clock: SimpleNamespace,
+    measurements: Measurements,
+    error: Exception,
+    error_type: str,
+    code: str | None,
+) -> None:
+    """The code of invalid parameters is -32602; other exceptions have no code."""
+
+    async def fail(_: Any) -> Any:
+        raise error
+
+    with pytest.raises(type(error)):
+        await ObservedRequests(SERVER, None)(_request("tools/list"), fail)
+    ((_, _, attributes),) = measurements
+    assert attributes["error.type"] == error_type
+    assert attributes.get("rpc.response.status_code") == code

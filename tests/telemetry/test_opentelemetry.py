@@ -314,7 +314,10 @@ async def _post(server: McpServer, *methods: str) -> None:
                 await client.post("/mcp/", json=body, headers=headers)
 
 
-def test_call_without_tracer_provider_passes_on_the_trace(server: McpServer) -> None:
+def test_call_without_tracer_provider_propagates_the_callers_trace_id_to_nested_calls(
+    server: McpServer,
+) -> None:
+    """Spans are invalid without a caller's trace."""
     spans: list[trace.Span] = []
 
     async def call_recorded_tool(*args: Any) -> Any:

@@ -41,7 +41,8 @@ def test_tool_objects_are_equal_if_only_their_source_path_differs() -> None:
     assert replace(tool, source="here") == tool != replace(tool, name="b")
 
 
-def test_call_context_state_is_no_argument_and_starts_empty() -> None:
+def test_call_context_rejects_its_internal_state_as_constructor_arguments() -> None:
+    """Fields such as `cancelled` and `questions` start empty."""
     for name in ("cancelled", "questions", "_timeout_at", "_futures"):
         arguments: Any = {name: True}
         with pytest.raises(TypeError):
@@ -49,8 +50,8 @@ def test_call_context_state_is_no_argument_and_starts_empty() -> None:
         assert not getattr(CallContext("a"), name)
 
 
-def test_guard_on_a_shared_mcp_server_refuses_only_calls_to_its_own_toolset() -> None:
-    """Without member servers, the guards apply to every call."""
+def test_guard_in_a_combined_mcp_server_applies_only_to_its_toolsets_calls() -> None:
+    """Guards of a server with one toolset apply to every call."""
 
     def toolset(name: str, *reasons: str | None) -> Any:
         parts = [

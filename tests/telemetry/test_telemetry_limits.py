@@ -104,6 +104,19 @@ def test_log_line_that_stderr_took_only_partly_is_ended_before_the_next_line(
     assert text.startswith("WARNING 1 log lines"), "no line was written partially"
 
 
+def test_log_line_is_written_to_a_descriptor_that_cannot_be_polled(
+    pipe: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows, where `select` accepts only sockets."""
+
+    def select(*_: Any) -> Any:
+        raise OSError
+
+    monkeypatch.setattr(log_lines, "select", SimpleNamespace(select=select))
+    _log(pipe, "one", "two")
+    assert os.read(pipe.read, 1_000) == b"INFO one\nINFO two\n"
+
+
 def test_request_and_session_ids_in_span_attributes_are_truncated_to_128_characters(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -49,7 +49,7 @@ def test_escape_excerpt_escapes_and_truncates_to_300_characters_or_the_limit() -
     assert escape_excerpt("\n" * 3, 2) == "\\n\\n..."
 
 
-def test_escape_controls_keeps_tabs_and_line_feeds() -> None:
+def test_escape_controls_escapes_all_but_tabs_and_line_feeds() -> None:
     assert escape_controls("a\r\nb\tc\rd\x7f\x9b\x00") == "a\nb\tc\\rd\\x7f\\x9b\\x00"
     assert escape_controls("\x1f ~\x80\x9f\xa0") == "\\x1f ~\\x80\\x9f\xa0"
 
@@ -84,7 +84,10 @@ def filter_line(
     return record.getMessage() if is_passed else None
 
 
-def test_rate_limit_filter_passes_a_record_per_second(clock: SimpleNamespace) -> None:
+def test_rate_limit_filter_passes_one_record_per_kind_and_second(
+    clock: SimpleNamespace,
+) -> None:
+    """Dropped records are counted in the next record that passes."""
     clock.now = 0.0
     assert filter_line(RateLimitFilter(), "a", kind="k") == "a"
     clock.now = 100.0

@@ -50,7 +50,9 @@ def make_wiki(make_project: Make) -> Make:
     return make
 
 
-def test_message_prints_ranked_tools_terms_and_saved_tokens(project: Any) -> None:
+def test_select_command_with_a_message_prints_ranked_tools_terms_and_saved_tokens(
+    project: Any,
+) -> None:
     result = project.toolcast("select", "Switch the lamp on", "--client", "internal")
     assert result.returncode == 0, result.stderr
     summary, ranked_tool, unranked, *other_lines = result.stdout.splitlines()
@@ -61,12 +63,16 @@ def test_message_prints_ranked_tools_terms_and_saved_tokens(project: Any) -> Non
     assert other_lines[2] == "not included: tools of the external servers far"
 
 
-def test_tool_with_always_is_ranked_but_marked_as_not_routed(project: Any) -> None:
+def test_select_command_marks_a_ranked_tool_that_is_always_listed_with_a_plus(
+    project: Any,
+) -> None:
     result = project.toolcast("select", "Ring the bell", "--client", "external")
     assert "100% + bell  " in result.stdout
 
 
-def test_message_without_known_terms_selects_all_tools(project: Any) -> None:
+def test_select_command_selects_all_tools_for_a_message_without_known_terms(
+    project: Any,
+) -> None:
     result = project.toolcast("select", "Guten Morgen", "--client", "external")
     assert " ".join(result.stdout.split()).startswith(
         "2 of 2 routed tools: all of them, as the tools' text contains 0 of the message's"
@@ -74,7 +80,9 @@ def test_message_without_known_terms_selects_all_tools(project: Any) -> None:
     )
 
 
-def test_message_as_json_has_scores_terms_and_token_estimates(project: Any) -> None:
+def test_select_command_json_for_a_message_has_scores_terms_and_token_estimates(
+    project: Any,
+) -> None:
     arguments = ("select", "the lamp", "--client", "external", "--format", "json")
     value = json.loads(project.toolcast(*arguments).stdout)
     assert value["tools"] == ["lamp"] and value["scores"] == {"lamp": 1.0}
@@ -120,7 +128,9 @@ def test_message_as_json_has_scores_terms_and_token_estimates(project: Any) -> N
         ("--export agent-skills --output f", "there are no selection cases to export"),
     ],
 )
-def test_invalid_options_are_errors(arguments: str, message: str, project: Any) -> None:
+def test_select_command_reports_invalid_options_and_exits_with_2(
+    arguments: str, message: str, project: Any
+) -> None:
     """Secrets that were passed by mistake are not printed."""
     result = project.toolcast("select", *arguments.split())
     assert result.returncode == 2 and result.stdout == ""
@@ -129,19 +139,25 @@ def test_invalid_options_are_errors(arguments: str, message: str, project: Any) 
 
 
 @pytest.mark.parametrize("option", ["--margin", "--coverage"])
-def test_gate_option_rejects_nan(option: str, project: Any) -> None:
+def test_select_command_rejects_nan_as_margin_or_coverage(
+    option: str, project: Any
+) -> None:
     result = project.toolcast("select", option, "nan")
     assert result.returncode == 2 and "nan is not a number" in result.stderr
 
 
-def test_selection_imports_no_handler_and_starts_no_server(project: Any) -> None:
+def test_select_command_imports_no_handler_and_starts_no_external_server(
+    project: Any,
+) -> None:
     project.write("handlers/none.py", "raise SystemExit('a handler was imported')\n")
     project.edit("specs/toy/toolset.yaml", "far-server", "/bin/false")
     result = project.toolcast("select", "the lamp", "--client", "internal")
     assert result.returncode == 0 and result.stderr == ""
 
 
-def test_project_without_cases_prints_an_example(project: Any) -> None:
+def test_select_command_prints_example_cases_if_the_project_has_no_cases(
+    project: Any,
+) -> None:
     result = project.toolcast("select")
     assert result.returncode == 0
     assert result.stdout.startswith("no selection cases\n")
@@ -149,7 +165,9 @@ def test_project_without_cases_prints_an_example(project: Any) -> None:
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 
-def test_passing_cases_are_counted(make_wiki: Make) -> None:
+def test_select_command_counts_passing_messages_and_tools_that_have_a_case(
+    make_wiki: Make,
+) -> None:
     case = "{message: Delete the page., near: [Archive the page.]}"
     result = make_wiki(delete_page=f"cases: [{case}]\n").toolcast("select")
     assert (result.returncode, result.stderr) == (0, "")
@@ -159,7 +177,9 @@ def test_passing_cases_are_counted(make_wiki: Make) -> None:
     )
 
 
-def test_failed_case_shows_the_first_tool_and_term_weights(make_wiki: Make) -> None:
+def test_select_command_shows_the_first_tool_and_term_weights_for_a_failed_case(
+    make_wiki: Make,
+) -> None:
     message = "Remove that archived page from the wiki for good."
     project = make_wiki(archive_page=f"cases: [{{message: {message}}}]\n")
     result = project.toolcast("select")
@@ -194,13 +214,17 @@ toy: 0 of 1 message pass
         ),
     ],
 )
-def test_failed_case_has_a_problem(case: str, problem: str, make_wiki: Make) -> None:
+def test_select_command_prints_the_reason_if_a_case_fails(
+    case: str, problem: str, make_wiki: Make
+) -> None:
     """Problems: no matching term, another tool first, or a forbidden tool selected."""
     result = make_wiki(archive_page=f"cases: [{case}]\n").toolcast("select")
     assert result.returncode == 1 and problem in result.stdout
 
 
-def test_case_without_a_tool_fails_if_a_tool_is_selected(make_wiki: Make) -> None:
+def test_selection_case_that_expects_no_tool_fails_if_a_tool_is_selected(
+    make_wiki: Make,
+) -> None:
     cases = "cases: [{message: thank you, tool: null}, {message: the page, tool: null}]"
     result = make_wiki(cases).toolcast("select")
     assert result.returncode == 1
@@ -208,7 +232,9 @@ def test_case_without_a_tool_fails_if_a_tool_is_selected(make_wiki: Make) -> Non
     assert "toy: 1 of 2 messages pass" in result.stdout
 
 
-def test_options_override_toolset_gates(make_wiki: Make) -> None:
+def test_select_command_options_override_the_toolsets_top_margin_and_coverage(
+    make_wiki: Make,
+) -> None:
     project = make_wiki(
         "selection: {top: 2, coverage: 0.3}\n",
         archive_page="cases: [{message: Remove that page for good.}]\n",
@@ -222,7 +248,9 @@ def test_options_override_toolset_gates(make_wiki: Make) -> None:
     assert covered.returncode == 1 and "have a case, but 50% must" in covered.stdout
 
 
-def test_message_that_equals_a_case_prints_the_expected_tool(make_wiki: Make) -> None:
+def test_select_command_prints_the_expected_tool_if_the_message_equals_a_case(
+    make_wiki: Make,
+) -> None:
     project = make_wiki(archive_page="cases: [{message: archive a page}]\n")
     result = project.toolcast("select", "archive a page")
     assert (result.returncode, result.stderr) == (0, "")
@@ -230,7 +258,9 @@ def test_message_that_equals_a_case_prints_the_expected_tool(make_wiki: Make) ->
     assert result.stdout.endswith("expects `archive_page`\n")
 
 
-def test_margin_is_the_score_difference_to_the_next_tool(make_wiki: Make) -> None:
+def test_select_command_margin_is_the_score_difference_to_the_next_tool(
+    make_wiki: Make,
+) -> None:
     project = make_wiki(archive_page="cases: [{message: archive a page}]\n")
     value = json.loads(project.toolcast("select", "--format", "json").stdout)
     [message] = value["toolsets"][0]["messages"]
@@ -244,7 +274,10 @@ def test_margin_is_the_score_difference_to_the_next_tool(make_wiki: Make) -> Non
     assert "ahead of `delete_page`" in higher_margin.stdout
 
 
-def test_cases_run_for_each_client_with_its_own_tools(make_project: Make) -> None:
+def test_selection_cases_run_for_each_client_that_can_call_the_expected_tool(
+    make_project: Make,
+) -> None:
+    """A case is listed as not run if no client can call its tool."""
     gate = TOOL.format("Opens the gate behind the door.") + "clients: [guard]\n"
     case = TOOL.format("Opens the glass case.") + "clients: [nobody]\n"
     tools = {
@@ -262,7 +295,9 @@ def test_cases_run_for_each_client_with_its_own_tools(make_project: Make) -> Non
     assert project.toolcast("select", "--client", "guest").returncode == 0
 
 
-def test_equal_scores_fail_a_case_unless_top_includes_both(make_project: Make) -> None:
+def test_selection_case_fails_if_two_tools_have_equal_scores_unless_top_includes_both(
+    make_project: Make,
+) -> None:
     bell = TOOL.format("Rings a bell.")
     tools = {"ring_a": bell + "cases: [{message: the bell}]\n", "ring_b": bell}
     project = make_project(tools, toolset="targets: {registry: {}}\n")
@@ -272,7 +307,9 @@ def test_equal_scores_fail_a_case_unless_top_includes_both(make_project: Make) -
     assert project.toolcast("select", "--top", "2").returncode == 0
 
 
-def test_case_is_skipped_only_for_an_external_tool(make_wiki: Make) -> None:
+def test_selection_case_is_skipped_for_an_external_tool_and_fails_for_an_unknown_tool(
+    make_wiki: Make,
+) -> None:
     server = "mcp_servers: {far: {command: far, prefix: far_}}\n"
     cases = "cases:\n  - {message: fetch it, tool: far_fetch}\n"
     result = make_wiki(server + cases).toolcast("select")
@@ -307,7 +344,9 @@ def test_failed_case_lists_six_words_and_confused_tools_list_four(
 MANY_WORDS = "fog of an old sea in a quiet street"
 
 
-def test_output_for_sixty_long_tool_names_fits_80_columns(make_project: Make) -> None:
+def test_select_command_output_for_sixty_long_tool_names_fits_80_columns(
+    make_project: Make,
+) -> None:
     names = [f"open_{'a' * 90}{number}" for number in range(60)]
     tools = {name: TOOL.format(f"{MANY_WORDS.capitalize()}.") for name in names}
     project = make_project(tools, toolset="targets: {registry: {}}\n")
@@ -322,7 +361,9 @@ def test_output_for_sixty_long_tool_names_fits_80_columns(make_project: Make) ->
     assert " and 30 more\n" in result.stdout
 
 
-def test_messages_are_escaped_and_wrapped_in_the_output(make_wiki: Make) -> None:
+def test_select_command_escapes_and_wraps_messages_in_the_output(
+    make_wiki: Make,
+) -> None:
     """A message cannot become a workflow command of GitHub."""
     malicious_message = r"::error file=x::\n::warning::\u00a0 page %0A <b>"
     result = make_wiki(
@@ -336,7 +377,7 @@ def test_messages_are_escaped_and_wrapped_in_the_output(make_wiki: Make) -> None
     assert "\xa0" not in result.stdout
 
 
-def test_repository_cases_pass_and_cover_every_tool() -> None:
+def test_this_repositorys_selection_cases_pass_and_cover_every_tool() -> None:
     result = toolcast(own_project(), "select", "--coverage", "1", "--format", "json")
     value = json.loads(result.stdout)
     messages = [m for toolset in value["toolsets"] for m in toolset["messages"]]

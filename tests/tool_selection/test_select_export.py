@@ -72,7 +72,9 @@ def test_promptfoo_export_has_the_tools_and_one_test_per_message(export: Make) -
     ]
 
 
-def test_export_counts_unknown_tool_cases(make_project: Make) -> None:
+def test_selection_export_reports_how_many_cases_it_omits_for_unknown_tools(
+    make_project: Make,
+) -> None:
     toolset = TOOLSET + "  - {message: it is gone, tool: gone}\n"
     project = make_project({"lamp": TOOL.format("Makes light.")}, toolset=toolset)
     arguments = ("--export", "promptfoo", "--model", "small", "--output", "out.json")
@@ -110,8 +112,10 @@ def test_promptfoo_export_escapes_templates_and_file_references(export: Make) ->
     assert note["function"]["description"].startswith(" file://secret")
 
 
-def test_agent_skills_export_has_queries(export: Make) -> None:
-    """Messages are queries; `should_trigger` states whether they have a tool."""
+def test_agent_skills_export_has_a_query_per_message_and_whether_it_should_trigger(
+    export: Make,
+) -> None:
+    """`should_trigger` is false for messages that expect no tool."""
     assert export("agent-skills") == [
         {"query": "note that", "should_trigger": True},
         {"query": "tell me a joke", "should_trigger": False},
@@ -128,7 +132,9 @@ def test_promptfoo_export_requires_a_model(make_project: Make) -> None:
     assert not (project.root / "x.json").exists()
 
 
-def test_export_writes_through_no_symlink(make_project: Make, outside: Path) -> None:
+def test_selection_export_does_not_write_through_a_symlink(
+    make_project: Make, outside: Path
+) -> None:
     """A path in a missing folder is an error."""
     tools = {"note": TOOL.format("x") + CASES, "lamp": TOOL.format("y")}
     project = make_project(tools, toolset=TOOLSET)

@@ -244,13 +244,13 @@ class LexicalRanking:
             for word in words
         )
         min_share, max_share = _MIN_SCORE_SHARES
-        share = min(max(max(scores.values()) / perfect_score, min_share), 1.0)
+        share = min(max(max(scores.values()) / perfect_score, min_share), max_share)
         history_scores = _sum_scores(self._score_terms(" ".join(history[-3:])).values())
         for row in scores:
             scores[row] += _HISTORY_WEIGHT * history_scores.get(row, 0.0)
         ordered = self._order_by_score(scores)
         best_score = next(iter(ordered.values()))
-        min_score = min(share, max_share) * best_score
+        min_score = share * best_score
         max_offered = int(_MAX_TOOLS_SHARE * len(self._names))
         max_offered = min(_MAX_OFFERED, max(_MIN_OFFERED, max_offered))
         distinctive = self._find_distinctive(evidence) or frozenset(ordered)
@@ -347,14 +347,8 @@ class LexicalRanking:
         """Score the halves of a compound word: `flowchart` matches `flow chart`."""
         scores: dict[int, float] = {}
         for cut in range(_MIN_HALF_LETTERS, len(word) - _MIN_HALF_LETTERS + 1):
-            first, second = word[:cut], word[cut:]
-            if (
-                _stem(first) not in self._words_by_stem
-                or _stem(second) not in self._words_by_stem
-            ):
-                continue
-            first_scores = self._score_forms(first)
-            second_scores = self._score_forms(second)
+            first_scores = self._score_forms(word[:cut])
+            second_scores = self._score_forms(word[cut:])
             for row in first_scores.keys() & second_scores.keys():
                 total = first_scores[row] + second_scores[row]
                 scores[row] = max(scores.get(row, 0.0), total)
