@@ -130,7 +130,7 @@ async def test_tools_list_request_to_an_external_server_times_out() -> None:
 @pytest.mark.parametrize(
     ("declared", "prompts"), [({}, []), ({"prompts": object()}, [{"name": "p"}])]
 )
-async def test_only_lists_declared_in_server_capabilities_are_requested(
+async def test_mcp_client_requests_only_lists_declared_in_server_capabilities(
     declared: dict[str, Any], prompts: list[Any]
 ) -> None:
     """A list that the server refuses is empty."""

@@ -230,7 +230,7 @@ async def test_at_most_ten_differences_from_a_servers_lock_file_are_logged(
         (RequestRefusedError("no\x1b[1m"), None, "no", None),
     ],
 )
-async def test_mcp_call_result_is_converted_to_a_result_an_error_and_content(
+async def test_mcp_call_result_sets_the_tool_response_result_error_and_content(
     connect: Connect,
     session: FakeSession,
     answer: Any,
@@ -238,6 +238,7 @@ async def test_mcp_call_result_is_converted_to_a_result_an_error_and_content(
     error: Any,
     content: Any,
 ) -> None:
+    """Without structured content, the joined text is the result, or the error."""
     session.definitions, session.result = [entry("a")], answer
     response = await connect().call("a", {}, None)
     assert response.result == result
@@ -249,9 +250,10 @@ async def test_mcp_call_result_is_converted_to_a_result_an_error_and_content(
     assert (None if response.content is None else len(response.content)) == content
 
 
-async def test_external_tool_arguments_and_results_are_validated(
+async def test_external_call_with_invalid_arguments_or_result_returns_an_error(
     connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """A result marked as an error is not validated."""
     schema = {"type": "object", "required": ["x"]}
     session.definitions = [{"name": "a", "inputSchema": schema, "outputSchema": schema}]
     connection = connect()

@@ -101,7 +101,8 @@ def test_external_tools_with_duplicate_reserved_or_long_names_are_omitted() -> N
     assert selection.omissions == (problem,)
 
 
-def test_allow_deny_and_max_tools_limit_the_selected_external_tools() -> None:
+def test_settings_allow_deny_and_max_tools_limit_the_selected_external_tools() -> None:
+    """The omissions name exceeded limits and tools that the server does not list."""
     settings = {"allow": (*"abcex",), "deny": ("c", "y"), "tools": {"z": "zz"}}
     settings["max_tools"] = 2
     names = [*"abcde", *(f"n{n}" for n in range(8))]
@@ -178,13 +179,10 @@ VARYING_SCHEMA = ("tools", "a", ("inputSchema",))
         ([C, {**C, "description": "x"}], [{**C, "description": "x"}], (), None, ()),
     ],
 )
-def test_external_server_lock_offers_unchanged_tools_only(
+def test_changed_external_tools_are_omitted_if_the_lock_refuses_but_not_if_it_logs(
     locked: list[Any], listed: list[Any], varying_paths: Any, offered: Any, changes: Any
 ) -> None:
-    """Refusing offers only unchanged tools as locked; logging offers every listed tool.
-
-    `None` as `offered` is the listed definitions, as `changes` exactly one change.
-    """
+    """`None` as `offered`: as listed; as `changes`: exactly one change."""
     lock = Lock(locked, varying_paths=varying_paths)
     refusing = apply_lock(lock, listed, keep_value, is_refusing=True)
     assert refusing.definitions == (listed if offered is None else offered)
@@ -212,7 +210,7 @@ def test_external_server_lock_offers_unchanged_tools_only(
         (A, entry(icons=[{"src": "https://evil.example/1"}]), "`icons`, at most risky"),
     ],
 )
-def test_changed_external_tool_field_is_reported_with_its_path_and_grade(
+def test_changed_external_tool_field_is_reported_with_its_path_and_risky_or_breaking(
     locked: Any, listed: Any, change: str
 ) -> None:
     result = apply_lock(Lock([locked]), [listed], keep_value, is_refusing=True)

@@ -178,7 +178,8 @@ async def test_last_2000_bytes_of_server_stderr_are_stored(clock: FakeClock) -> 
     assert clock.sleeps == [0.01] * 3
 
 
-def test_external_server_process_second_exit_reason_is_ignored() -> None:
+def test_second_exit_reason_for_an_external_server_process_is_ignored() -> None:
+    """Its callback is called only once, too."""
     calls: list[int] = []
     process_exit = ProcessExit(lambda: calls.append(1))
     for reason in ("first", "second"):
@@ -346,9 +347,10 @@ async def test_external_tool_list_is_refreshed_every_five_minutes(
     assert changed == [1]
 
 
-async def test_failed_first_connection_to_a_server_is_logged_without_lost_tools(
+async def test_failed_first_connection_to_an_external_server_is_logged_as_not_connected(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """The message names the delay and, as no tools were listed yet, none of them."""
     connection = Connection(ExternalServer("far"), frozenset(), lambda: None)
     connection._set_down("no", 0.5)
     message = "external server far: not connected: no; next attempt in 0.5 s"

@@ -26,7 +26,9 @@ def echo(handlers: Any) -> None:
     handlers.echo = lambda arguments, /: arguments
 
 
-async def test_call_is_one_ledger_row(file_ledger: FileLedger, handlers: Any) -> None:
+async def test_completed_tool_call_is_one_ledger_row(
+    file_ledger: FileLedger, handlers: Any
+) -> None:
     arguments = {"b": None, "a": [1, 2.0, "é\u2028"]}
     assert (await file_ledger.call("echo", arguments, "copilot")).success
     await file_ledger.calls.close()
@@ -194,7 +196,9 @@ async def test_closed_ledger_is_opened_again_by_the_next_call(
     assert len(file_ledger.rows()) == 3
 
 
-def test_ledger_is_shared_by_threads(file_ledger: FileLedger) -> None:
+def test_calls_from_concurrent_threads_are_all_recorded_in_one_ledger(
+    file_ledger: FileLedger,
+) -> None:
     def calls() -> None:
         for _ in range(5):
             assert asyncio.run(file_ledger.call("echo")).success

@@ -228,7 +228,9 @@ asyncio.run(main())
 """
 
 
-async def test_killed_process_loses_no_row(endpoint: Endpoint, tmp_path: Path) -> None:
+async def test_rows_in_a_killed_process_outbox_are_posted_by_the_next_http_sink(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     outbox = tmp_path / "outbox.sqlite3"
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(outbox)], cwd=ROOT, stdout=subprocess.PIPE

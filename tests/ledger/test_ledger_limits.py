@@ -88,7 +88,9 @@ def test_unwritten_ends_are_retried_after_2_s(monkeypatch: pytest.MonkeyPatch) -
     assert batches._unwritten == 0
 
 
-def test_exit_waits_60_seconds_for_the_thread(caplog: pytest.LogCaptureFixture) -> None:
+def test_process_exit_waits_60_seconds_for_the_ledger_thread(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     batches = Batches()
     joined: list[float] = []
     thread: Any = SimpleNamespace(join=joined.append, is_alive=lambda: True)
@@ -322,7 +324,7 @@ def test_http_sink_reads_a_response_up_to_64_kibibytes(sink: HttpSink) -> None:
 def test_http_sink_claims_a_record_for_four_request_timeouts(
     sink: HttpSink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call without an end is posted after an hour."""
+    """No other process posts it meanwhile. A call without an end waits for an hour."""
     clock = NOW.timestamp()
     monkeypatch.setattr(http_sink.time, "time", lambda: clock)
 

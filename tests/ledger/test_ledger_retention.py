@@ -126,7 +126,9 @@ def test_old_rows_are_removed_in_batches_of_500(settings: LedgerSettings) -> Non
     assert remove_old(settings, threading.Event(), NOW) == 0
 
 
-async def test_call_with_removed_row_is_written_again(settings: LedgerSettings) -> None:
+async def test_call_end_is_recorded_again_after_retention_removed_its_row(
+    settings: LedgerSettings,
+) -> None:
     """The content of the removed row is erased from the file."""
     ledger = open_ledger(settings)
     started = format_hours_ago(24 * 100)

@@ -53,7 +53,7 @@ async def test_tool_call_is_refused_if_the_ledger_sink_function_fails(
 async def test_each_registry_logs_its_first_ledger_failure(
     tmp_path: Path, handlers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Also if an earlier registry that has ended had the same `id`."""
+    """Also if a deleted registry had the same `id()`."""
     handlers.work = lambda: None
     for count in range(1, 20):
         file_ledger = FileLedger(tmp_path / "unused", f"{HANDLERS}:absent")

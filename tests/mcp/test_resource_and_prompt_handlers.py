@@ -70,7 +70,9 @@ def test_methods_of_resources_prompts_and_completion_exist_only_if_used() -> Non
     assert "on_completion" in make_handlers(make_template("a:{x}", x=("y",)))
 
 
-async def test_mcp_resource_resource_template_and_prompt_lists_are_separate() -> None:
+async def test_resources_resource_templates_and_prompts_have_separate_mcp_lists() -> (
+    None
+):
     """Lists have one page, so a cursor is an error."""
     prompt = make_prompt("p")
     handlers = make_handlers(NOTE, make_template("a:{x}"), prompts=(prompt,))

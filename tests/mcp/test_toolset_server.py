@@ -34,7 +34,7 @@ def _server_stub(**attributes: Any) -> Any:
         ("", True, False),
     ],
 )
-def test_mcp_server_with_several_toolsets_rejects_duplicate_skill_names(
+def test_combined_server_rejects_duplicate_skill_names(
     names: str, is_combined_server: bool, is_refused: bool
 ) -> None:
     """Two toolsets on one server may not have a skill of the same name."""
@@ -49,7 +49,7 @@ def test_mcp_server_with_several_toolsets_rejects_duplicate_skill_names(
 @pytest.mark.parametrize(
     ("paths", "is_refused"), [(["/a", "/b"], False), (["/b", "/a", "/a"], True)]
 )
-def test_mcp_server_with_several_toolsets_rejects_duplicate_administration_paths(
+def test_combined_server_rejects_duplicate_administration_paths(
     paths: list[str], is_refused: bool
 ) -> None:
     routes = [SimpleNamespace(path=path) for path in paths]
@@ -74,7 +74,7 @@ def test_mcp_server_with_several_toolsets_rejects_duplicate_administration_paths
         (None, [None, 1], True),
     ],
 )
-def test_mcp_server_can_ask_the_user_only_with_a_state_key_or_a_tool_with_confirm(
+def test_mcp_server_can_ask_the_user_if_it_has_a_state_key_or_a_tool_with_confirm(
     key: str | None, confirms: list[Any], expected: bool
 ) -> None:
     tools = [SimpleNamespace(confirm=confirm) for confirm in confirms]

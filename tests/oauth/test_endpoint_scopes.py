@@ -111,9 +111,10 @@ async def test_access_token_needs_an_endpoint_scope_and_grants_its_permissions(
         (frozenset({"look", "refund", "close"}), False),
     ],
 )
-def test_oauth_scope_can_grant_more_if_the_caller_lacks_a_permission_in_the_scope(
+def test_oauth_scopes_can_grant_more_only_to_a_caller_that_lacks_a_permission(
     permissions: frozenset[str] | None, expected: bool
 ) -> None:
+    """`None` as permissions permits everything."""
     server = _make_server()
     assert server.can_grant_more(Caller(permissions=permissions)) is expected
     assert server.can_grant("refund") and server.can_grant("close")

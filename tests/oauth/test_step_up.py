@@ -242,7 +242,7 @@ async def test_mcp_sdk_client_requests_an_oauth_scope_that_is_not_granted_only_o
 
 
 @pytest.mark.parametrize("modern", [False, True])
-async def test_call_found_tool_without_permission_requests_the_found_tool_scope(
+async def test_tool_called_by_call_found_tool_without_permission_gets_403_with_its_scope(
     modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     environment = make_environment(issuer)

@@ -188,7 +188,7 @@ def test_handler_log_has_no_effect_outside_an_mcp_server() -> None:
     CallContext("odd").log("info", "text")
 
 
-async def test_handler_log_rejects_unknown_levels_and_texts_that_are_no_strings(
+async def test_handler_log_raises_for_unknown_levels_and_texts_that_are_not_strings(
     registry: Registry,
 ) -> None:
     level = {"level": "trace"}
