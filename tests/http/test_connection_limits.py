@@ -120,6 +120,22 @@ async def test_connection_over_the_limit_makes_the_oldest_one_end_with_503(
         assert await other_reader.readuntil(b" a")
 
 
+async def test_connection_in_shutdown_answers_a_request_and_closes_with_one_header() -> (
+    None
+):
+    """The connections of a server share their default headers."""
+    async with (
+        connect(echo) as (first, _, _),
+        connect(echo) as (second, reader, writer),
+    ):
+        second.server_state = first.server_state
+        first.shutdown()
+        second.shutdown()
+        writer.write(HEAD % 1 + b"a")
+        answer = await reader.read()
+        assert answer.count(b"connection: close") == 1 and answer.endswith(b"1 a")
+
+
 @pytest.mark.parametrize(("headers", "status"), [(198, b"200"), (199, b"400")])
 async def test_http_request_head_may_have_at_most_200_lines(
     headers: int, status: bytes

@@ -317,6 +317,13 @@ async def test_http_response_head_is_sent_even_if_the_asgi_app_then_fails() -> N
             assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
 
 
+async def test_http_request_head_must_be_complete_within_ten_seconds() -> None:
+    async with connect(echo) as (protocol, _, _):
+        assert protocol._deadline is not None
+        remaining = protocol._deadline.when() - asyncio.get_running_loop().time()
+        assert 5 < remaining <= 10
+
+
 async def measure_incomplete_head(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> float:
