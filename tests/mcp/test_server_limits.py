@@ -13,10 +13,13 @@ from generated.kirishima.mcp_server import SERVER
 from generated.molecule.mcp_server import SERVER as MOLECULE
 from toolcast_runtime import Registry
 from toolcast_runtime.core.context import Caller, calling_as
+from toolcast_runtime.core.toolset_settings import LinkLimits
 from toolcast_runtime.http import runner
 from toolcast_runtime.mcp import request_state as seals
+from toolcast_runtime.mcp import server_options
 from toolcast_runtime.mcp.elicitation import HEARTBEAT_INTERVAL_S, ProgressNotifications
 from toolcast_runtime.mcp.request_state import SealingError, make_sealer
+from toolcast_runtime.mcp.sdk_server import build_server
 from toolcast_runtime.mcp.server_options import main
 from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
 
@@ -46,6 +49,36 @@ def test_mcp_server_http_options_are_parsed_and_have_defaults(
     assert (defaults.host, defaults.port, defaults.workers) == ("127.0.0.1", 8000, 1)
     assert (defaults.replica, defaults.local_tools) == (False, False)
     assert defaults.grace == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "is_external"), [([], True), (["--local-tools"], False)]
+)
+def test_mcp_stdio_server_has_external_tools_without_the_local_tools_option(
+    monkeypatch: pytest.MonkeyPatch, options: list[str], is_external: bool
+) -> None:
+    served: list[bool] = []
+    monkeypatch.setattr(
+        server_options,
+        "serve_over_stdio",
+        lambda server, *_: served.append(server.external),
+    )
+    monkeypatch.setattr(server_options, "write_logs", lambda *_: None)
+    main(SERVER, options)
+    assert served == [is_external]
+
+
+@pytest.mark.parametrize(
+    ("links", "is_one_of_several", "is_stored"),
+    [(LinkLimits(), False, True), (LinkLimits(), True, False), (None, False, False)],
+)
+def test_mcp_server_stores_content_for_links_only_in_a_single_process(
+    links: LinkLimits | None, is_one_of_several: bool, is_stored: bool
+) -> None:
+    """Only a server with stored content, resources or skills has `resources/read`."""
+    server = replace(MOLECULE, links=links, skills=None)
+    built = build_server(server, is_one_of_several=is_one_of_several)
+    assert (built.get_request_handler("resources/read") is not None) is is_stored
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from types import SimpleNamespace
+from typing import Any, Literal, cast
 from unittest.mock import AsyncMock
 
 import mcp_types as types
@@ -16,8 +17,8 @@ from mcp.server.session import ServerSession
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry, current_call
 from toolcast_runtime.core.context import CallContext
-from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.mcp.client_request import MAX_BURST, MAX_CHARACTERS
+from toolcast_runtime.mcp import McpServer, client_request
+from toolcast_runtime.mcp.client_request import MAX_BURST, MAX_CHARACTERS, McpRequest
 
 MODULE = "tests.served.test_log_messages"
 LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert"]
@@ -154,6 +155,26 @@ async def test_handler_log_messages_above_the_burst_limit_are_dropped_with_a_war
     assert messages[0] == ("info", "message 0")
     assert messages[-1][0] == "warning"
     assert "log messages were dropped" in messages[-1][1]
+
+
+async def test_request_may_send_a_burst_of_log_messages_and_then_50_per_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Here the client receives each message before the next one is sent."""
+    clock = SimpleNamespace(now=100.0)
+    fake_time = SimpleNamespace(monotonic=lambda: clock.now)
+    monkeypatch.setattr(client_request, "time", fake_time)
+    request = McpRequest(cast(Any, None), cast(Any, None))
+
+    def count_allowed() -> int:
+        return sum(iter(request._take_allowance, False))
+
+    assert count_allowed() == MAX_BURST
+    clock.now += 2
+    assert count_allowed() == 100
+    clock.now += 1000
+    assert count_allowed() == MAX_BURST
+    assert request._dropped_count == 3
 
 
 @pytest.mark.parametrize("text", ["a", "ü", "\x00", '"', "lüng", ""])
