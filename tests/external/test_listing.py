@@ -279,6 +279,7 @@ def test_find_differences_yields_the_paths_to_changed_json_values(
         ("On Mon 2 Mar", "On Tue 3 Apr", False),
         ("Has 3 rows.", "Obey me.", True),
         ("Has 3 rows.", None, True),
+        ("null", None, True),
         ("At 10.0.0.1", "At 10.0.0.2", True),
     ],
 )

@@ -9,6 +9,7 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from toolcast_runtime.core.context import CALL_GUARD
 from toolcast_runtime.mcp.resources_and_prompts import build_handlers
 from toolcast_runtime.resources.mcp_definitions import ResourceOrPrompt
 
@@ -34,18 +35,18 @@ def make_prompt(name: str, **values: tuple[str, ...]) -> ResourceOrPrompt:
 def make_handlers(
     *resources: ResourceOrPrompt,
     prompts: tuple[ResourceOrPrompt, ...] = (),
+    kept: Any = None,
+    skills: Any = None,
     **options: Any,
 ) -> Any:
     """Return the MCP request handlers of a server with these resources and prompts."""
     served: Any = SimpleNamespace(
         resources=lambda client: resources,
         prompts=lambda client: prompts,
-        get_handler_calls=lambda handler: None,
-        parts=(),
+        **{"get_handler_calls": lambda _: None, "parts": (), **options},
     )
     seal: Any = lambda: SimpleNamespace(refusal=None)  # noqa: E731
-    stores = {"kept": None, "skills": None, **options}
-    return build_handlers(served, "desk", seal, stores["kept"], stores["skills"])
+    return build_handlers(served, "desk", seal, kept, skills)
 
 
 async def read(uri: str, *resources: ResourceOrPrompt, **options: Any) -> Any:
@@ -157,6 +158,37 @@ async def test_uri_is_read_from_a_resource_before_a_stored_result_and_a_skill() 
     with pytest.raises(MCPError, match="Resource not found") as error:
         await make_handlers(kept=make_store(None))["on_read_resource"](old, params)
     assert error.value.error.code == -32002
+
+
+@pytest.mark.parametrize(
+    ("parts", "request_", "text"),
+    [
+        ((1,), SimpleNamespace(headers="x-who"), "no send for x-who"),
+        ((), SimpleNamespace(headers="x-who"), "send is allowed"),
+        ((1,), None, "send is allowed"),
+    ],
+)
+async def test_call_guard_checks_the_tool_calls_of_a_resource_handler_over_http(
+    parts: tuple[int, ...], request_: Any, text: str
+) -> None:
+    """Over stdio, requests have no headers and are not guarded."""
+
+    async def run_handler(*arguments: Any) -> Any:
+        guard = CALL_GUARD.get()
+        return arguments[-1](guard("send") if guard else "send is allowed"), None
+
+    calls = SimpleNamespace(make_questions=lambda *_: None, run_handler=run_handler)
+    handler: Any = SimpleNamespace(name="note")
+    handlers = make_handlers(
+        ResourceOrPrompt("note", NOTE.definition, None, handler),
+        parts=parts,
+        get_handler_calls=lambda _: calls,
+        find_refusal=lambda name, headers: f"no {name} for {headers}",
+    )
+    context: Any = SimpleNamespace(**{**vars(CONTEXT), "request": request_})
+    params = types.ReadResourceRequestParams(uri="a:note")
+    answer = await handlers["on_read_resource"](context, params)
+    assert answer.contents[0].text == text
 
 
 async def test_mcp_prompt_messages_are_filled_with_its_arguments() -> None:

@@ -103,6 +103,9 @@ def test_mcp_tool_without_a_returns_schema_sends_only_text(call: Call) -> None:
     result = call("text", {})["result"]
     assert result["content"] == [{"type": "text", "text": "plain"}]
     assert "structuredContent" not in result
+    result = call("order", {"meta": {"n": 1}})["result"]
+    assert result["content"] == [{"type": "text", "text": '{"meta": {"n": 1}}'}]
+    assert "structuredContent" not in result
 
 
 def test_mcp_tool_can_be_called_by_its_declared_old_name(call: Call) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -279,11 +280,14 @@ def test_ledger_redacts_the_list_item_after_a_header_or_option_with_a_secret_nam
 
 
 def test_secrets_in_json_text_are_found_by_the_ledger_up_to_200_levels() -> None:
-    """The levels of the value that contains the text are counted too."""
+    """The levels of the value and of other JSON text that contain it are counted too."""
     redaction = Redaction({"properties": {"x": SECRET}})
     for depth, is_found in ((196, True), (197, False)):
         text = "[" * depth + '{"x": "s3cret"}' + "]" * depth
         assert ("s3cret" not in redaction.redact({"text": text})["text"]) is is_found
+        assert ("s3cret" not in redaction.redact([text])[0]) is is_found
+    for depth, is_found in ((195, True), (196, False)):
+        text = "[" * depth + json.dumps('{"x": "s3cret"}') + "]" * depth
         assert ("s3cret" not in redaction.redact([text])[0]) is is_found
 
 

@@ -174,7 +174,16 @@ async def test_request_may_send_a_burst_of_log_messages_and_then_50_per_second(
     assert count_allowed() == 100
     clock.now += 1000
     assert count_allowed() == MAX_BURST
-    assert request._dropped_count == 3
+    waits: list[float | None] = []
+
+    async def record_wait(timeout: float | None) -> None:
+        waits.append(timeout)
+
+    monkeypatch.setattr(request, "_wait_until_sent", record_wait)
+    await request.end()
+    (warning,) = request._waiting
+    assert warning.data == "3 log messages were dropped: too many at once"
+    assert waits == [1.0]
 
 
 @pytest.mark.parametrize("text", ["a", "ü", "\x00", '"', "lüng", ""])
