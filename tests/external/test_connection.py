@@ -292,6 +292,18 @@ async def test_external_tool_progress_is_passed_to_the_callback(
     assert len(reports) == 3
 
 
+def test_previous_values_of_changed_environment_variables_are_hidden_in_messages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A value that contains another one is hidden as a whole."""
+    server = ExternalServer("far", env={"TOKEN": "${TOKEN}"})
+    connection = Connection(server, frozenset(), lambda: None)
+    for value in ("s3cret-longer", "s3cret"):
+        monkeypatch.setenv("TOKEN", value)
+        connection._resolve()
+    assert connection._redact("s3cret-longer, s3cret") == "[hidden], [hidden]"
+
+
 async def test_external_tool_call_without_an_answer_times_out(
     connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:

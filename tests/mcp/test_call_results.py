@@ -19,6 +19,7 @@ from toolcast_runtime.mcp.results import (
 )
 
 TEXT = {"type": "text", "text": "a"}
+IMAGE = {"type": "image", "data": "", "mimeType": "image/png"}
 
 
 @pytest.mark.parametrize(
@@ -60,6 +61,24 @@ def test_mcp_tool_result_with_send_structured_does_not_repeat_the_value_as_text(
     result: Any = build_call_result(response, structured=True, send="structured")
     assert [block.text for block in result.content] == texts
     assert result.structured_content == value
+
+
+@pytest.mark.parametrize(
+    ("send", "result", "content", "texts"),
+    [
+        ("text", {"n": 1}, [IMAGE], ['{"n": 1}', None]),
+        ("text", {"n": 1}, [TEXT, IMAGE], ["a", None]),
+        ("text", None, [IMAGE], [None]),
+        ("text", [IMAGE], [IMAGE], [None]),
+        ("both", {"n": 1}, [IMAGE], [None]),
+    ],
+)
+def test_mcp_tool_result_with_send_text_adds_the_value_as_text_to_media_only(
+    send: str, result: Any, content: list[Any], texts: list[str | None]
+) -> None:
+    response = ToolResponse(result, content=content)
+    built: Any = build_call_result(response, structured=False, send=send)
+    assert [getattr(block, "text", None) for block in built.content] == texts
 
 
 def test_lone_surrogate_in_an_mcp_result_text_is_escaped_as_backslash_u() -> None:

@@ -36,6 +36,8 @@ from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
         ("--replica", {"replica": True}),
         ("--local-tools", {"local_tools": True}),
         ("--host ::1 --log-level debug", {"host": "::1", "log_level": "debug"}),
+        ("--host [::1]", {"host": "::1"}),
+        ("--host [::1", {"host": "[::1"}),
     ],
 )
 def test_mcp_server_http_options_are_parsed_and_have_defaults(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -155,6 +156,22 @@ async def test_handler_log_messages_above_the_burst_limit_are_dropped_with_a_war
     assert messages[0] == ("info", "message 0")
     assert messages[-1][0] == "warning"
     assert "log messages were dropped" in messages[-1][1]
+
+
+async def test_log_messages_after_a_pause_reach_the_client_before_the_call_ends() -> (
+    None
+):
+    session = AsyncMock()
+    session._connection.state = {}
+    context = SimpleNamespace(
+        protocol_version="2025-11-25", meta=None, request_id=1, session=session
+    )
+    request = McpRequest(cast(Any, context), cast(Any, None))
+    for count in (1, 2):
+        request.send_log("info", "working")
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert session.send_notification.await_count == count
 
 
 async def test_request_may_send_a_burst_of_log_messages_and_then_50_per_second(
