@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -84,6 +85,8 @@ async def test_http_sink_posts_the_tool_call_record_after_the_call_ends(
     # Calls that run for an hour are posted before their end, so the start is recent.
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     await sink.write(replace(make_record("1"), started=now))
+    threads = [thread for thread in threading.enumerate() if thread.name == "sink"]
+    assert all(thread.daemon for thread in threads), "they would prevent process exit"
     await sink.write(replace(make_ended_record("1"), started=now))
     await sink.write(make_ended_record("2", outcome="error", result=None, error="no"))
     await sink.close()

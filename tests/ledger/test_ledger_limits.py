@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -124,6 +124,35 @@ def test_ledger_waits_30_seconds_or_not_at_all_for_a_sqlite_lock(
     for is_patient, most in ((True, 30_000), (False, 0)):
         sqlite_ledger._set_lock_wait(connection, is_patient=is_patient)
         assert connection.execute("PRAGMA busy_timeout").fetchone() == (most,)
+
+
+@pytest.mark.parametrize(
+    ("code", "seconds"),
+    [
+        (sqlite3.SQLITE_BUSY, 40),
+        (sqlite3.SQLITE_BUSY_RECOVERY, 40),
+        (sqlite3.SQLITE_CANTOPEN, 0),
+    ],
+)
+def test_ledger_retries_to_use_wal_mode_for_30_seconds_while_the_file_is_busy(
+    monkeypatch: pytest.MonkeyPatch, code: int, seconds: int
+) -> None:
+    """Here each attempt takes 10 seconds, so that the last one begins after 30."""
+    clock = SimpleNamespace(now=0)
+
+    def advance(_: float) -> None:
+        clock.now += 10
+
+    def execute(_: str) -> None:
+        error = sqlite3.OperationalError()
+        error.sqlite_errorcode = code
+        raise error
+
+    fake_time = SimpleNamespace(monotonic=lambda: clock.now, sleep=advance)
+    monkeypatch.setattr(sqlite_ledger, "time", fake_time)
+    with pytest.raises(sqlite3.OperationalError):
+        sqlite_ledger._use_wal(cast(Any, SimpleNamespace(execute=execute)))
+    assert clock.now == seconds
 
 
 def test_ledger_retention_runs_every_hour_and_logs_its_results(

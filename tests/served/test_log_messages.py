@@ -158,15 +158,32 @@ async def test_handler_log_messages_above_the_burst_limit_are_dropped_with_a_war
     assert "log messages were dropped" in messages[-1][1]
 
 
-async def test_log_messages_after_a_pause_reach_the_client_before_the_call_ends() -> (
-    None
-):
-    session = AsyncMock()
+def make_request(session: Any) -> McpRequest:
+    """Return a request of a client whose session sends its log messages."""
     session._connection.state = {}
-    context = SimpleNamespace(
+    context: Any = SimpleNamespace(
         protocol_version="2025-11-25", meta=None, request_id=1, session=session
     )
-    request = McpRequest(cast(Any, context), cast(Any, None))
+    return McpRequest(context, cast(Any, None))
+
+
+async def test_log_messages_to_a_client_that_does_not_read_are_dropped_at_the_call_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client_request, "_SEND_TIMEOUT_S", 0.01)
+    session = AsyncMock()
+    session.send_notification = lambda *_, **__: asyncio.Event().wait()
+    request = make_request(session)
+    request.send_log("info", "unread")
+    await request.end()
+    assert request._sender is not None
+    await asyncio.wait({request._sender}, timeout=5)
+    assert request._sender.cancelled()
+
+
+async def test_log_messages_after_a_pause_reach_the_client_during_the_call() -> None:
+    session = AsyncMock()
+    request = make_request(session)
     for count in (1, 2):
         request.send_log("info", "working")
         for _ in range(5):
@@ -181,7 +198,7 @@ async def test_request_may_send_a_burst_of_log_messages_and_then_50_per_second(
     clock = SimpleNamespace(now=100.0)
     fake_time = SimpleNamespace(monotonic=lambda: clock.now)
     monkeypatch.setattr(client_request, "time", fake_time)
-    request = McpRequest(cast(Any, None), cast(Any, None))
+    request = make_request(AsyncMock())
 
     def count_allowed() -> int:
         return sum(iter(request._take_allowance, False))
