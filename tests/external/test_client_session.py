@@ -249,6 +249,19 @@ async def test_only_a_connection_closed_error_marks_an_mcp_session_as_lost() -> 
     assert not open_session.is_lost
 
 
+async def test_external_server_session_ends_after_its_running_requests() -> None:
+    session = make_session(FakeClient())
+    can_respond = asyncio.Event()
+    running = asyncio.ensure_future(session._request(can_respond.wait()))
+    await asyncio.sleep(0)
+    ending = asyncio.ensure_future(session.end("stopped", 600.0))
+    await asyncio.sleep(0)
+    assert not ending.done()
+    can_respond.set()
+    assert await running
+    await asyncio.wait_for(ending, 10)
+
+
 def test_normalize_definition_preserves_null_and_unknown_mcp_tool_fields() -> None:
     for definition in ({**TOOL, "title": None}, {"name": 1}):
         assert normalize_definition("tools", definition) == definition

@@ -120,12 +120,13 @@ async def test_connection_over_the_limit_makes_the_oldest_one_end_with_503(
         assert await other_reader.readuntil(b" a")
 
 
-async def test_connection_in_shutdown_answers_a_request_and_closes_with_one_header() -> (
-    None
-):
-    """The connections of a server share their default headers."""
+async def test_connection_in_shutdown_answers_a_request_and_closes_with_one_header(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Connections share their default headers; idle ones are closed without a request."""
+    monkeypatch.setattr(connections, "IDLE_SHUTDOWN_S", 0.05)
     async with (
-        connect(echo) as (first, _, _),
+        connect(echo) as (first, idle_reader, _),
         connect(echo) as (second, reader, writer),
     ):
         second.server_state = first.server_state
@@ -134,6 +135,8 @@ async def test_connection_in_shutdown_answers_a_request_and_closes_with_one_head
         writer.write(HEAD % 1 + b"a")
         answer = await reader.read()
         assert answer.count(b"connection: close") == 1 and answer.endswith(b"1 a")
+        async with asyncio.timeout(5):
+            assert await idle_reader.read() == b""
 
 
 @pytest.mark.parametrize(("headers", "status"), [(198, b"200"), (199, b"400")])

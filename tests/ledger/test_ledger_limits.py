@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import queue
 import sqlite3
 import threading
@@ -153,6 +154,13 @@ def test_ledger_retries_to_use_wal_mode_for_30_seconds_while_the_file_is_busy(
     with pytest.raises(sqlite3.OperationalError):
         sqlite_ledger._use_wal(cast(Any, SimpleNamespace(execute=execute)))
     assert clock.now == seconds
+
+
+def test_record_with_a_number_that_json_lacks_fails_alone(ledger: SqliteLedger) -> None:
+    assert ledger._connection is not None
+    batch = [replace(RECORD, id=f"{n}", result={"n": n}) for n in (1.0, math.nan, 3.0)]
+    failed = sqlite_ledger._write_all(ledger._connection, batch)
+    assert [*failed] == [1] and isinstance(failed[1].__cause__, ValueError)
 
 
 def test_ledger_retention_runs_every_hour_and_logs_its_results(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from toolcast_runtime import ToolResponse
 from toolcast_runtime.core.context import CALL_GUARD
+from toolcast_runtime.core.question import Question
 from toolcast_runtime.mcp.resources_and_prompts import build_handlers
 from toolcast_runtime.resources.mcp_definitions import ResourceOrPrompt
 
@@ -45,8 +48,12 @@ def make_handlers(
         prompts=lambda client: prompts,
         **{"get_handler_calls": lambda _: None, "parts": (), **options},
     )
-    seal: Any = lambda: SimpleNamespace(refusal=None)  # noqa: E731
-    return build_handlers(served, "desk", seal, kept, skills)
+
+    async def seal_result(_: Any, result: Any) -> Any:
+        return result
+
+    sealer: Any = SimpleNamespace(refusal=None, seal_result=seal_result)
+    return build_handlers(served, "desk", lambda: sealer, kept, skills)
 
 
 async def read(uri: str, *resources: ResourceOrPrompt, **options: Any) -> Any:
@@ -178,9 +185,8 @@ async def test_call_guard_checks_the_tool_calls_of_a_resource_handler_over_http(
         return arguments[-1](guard("send") if guard else "send is allowed"), None
 
     calls = SimpleNamespace(make_questions=lambda *_: None, run_handler=run_handler)
-    handler: Any = SimpleNamespace(name="note")
     handlers = make_handlers(
-        ResourceOrPrompt("note", NOTE.definition, None, handler),
+        replace(NOTE, handler=cast(Any, SimpleNamespace(name="note"))),
         parts=parts,
         get_handler_calls=lambda _: calls,
         find_refusal=lambda name, headers: f"no {name} for {headers}",
@@ -189,6 +195,31 @@ async def test_call_guard_checks_the_tool_calls_of_a_resource_handler_over_http(
     params = types.ReadResourceRequestParams(uri="a:note")
     answer = await handlers["on_read_resource"](context, params)
     assert answer.contents[0].text == text
+
+
+async def test_resource_handler_that_fails_after_a_question_sends_the_question() -> (
+    None
+):
+    """Without a question, its error is a JSON-RPC error."""
+    question = Question("ok", "Which shelf?", {"type": "object"}, "note", {})
+    questions = {"ok": question}
+
+    def make_questions(ask: Any, *_: Any) -> None:
+        ask._pending.update(questions)
+
+    async def run_handler(*_: Any) -> Any:
+        return ToolResponse(error="The shelf is unknown."), None
+
+    calls = SimpleNamespace(make_questions=make_questions, run_handler=run_handler)
+    resource = replace(NOTE, handler=cast(Any, SimpleNamespace(name="note")))
+    handlers = make_handlers(resource, get_handler_calls=lambda _: calls)
+    params = types.ReadResourceRequestParams(uri="a:note")
+    result = await handlers["on_read_resource"](CONTEXT, params)
+    assert result.input_requests["ok"].params.message == "Which shelf?"
+    questions.clear()
+    with pytest.raises(MCPError, match=r"^The shelf is unknown\.$") as error:
+        await handlers["on_read_resource"](CONTEXT, params)
+    assert error.value.error.code == types.INTERNAL_ERROR
 
 
 async def test_mcp_prompt_messages_are_filled_with_its_arguments() -> None:
