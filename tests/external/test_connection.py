@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -302,6 +302,34 @@ def test_previous_values_of_changed_environment_variables_are_hidden_in_messages
         monkeypatch.setenv("TOKEN", value)
         connection._resolve()
     assert connection._redact("s3cret-longer, s3cret") == "[hidden], [hidden]"
+
+
+@pytest.mark.parametrize(
+    ("server", "ping_counts"),
+    [
+        (ExternalServer("far", command="x"), (0, 1, 1, 2)),
+        (ExternalServer("far", url="https://a.example"), (0, 0)),
+    ],
+)
+async def test_stdio_server_is_pinged_after_every_second_timeout_in_a_row(
+    session: FakeSession,
+    monkeypatch: pytest.MonkeyPatch,
+    server: ExternalServer,
+    ping_counts: tuple[int, ...],
+) -> None:
+    """A server over HTTP is not pinged, because it has no process to restart."""
+    pinged: list[Any] = []
+
+    async def ping(session: Any) -> None:
+        pinged.append(session)
+
+    connection = Connection(server, frozenset(), lambda: None)
+    connection._session = cast(Any, session)
+    monkeypatch.setattr(connection, "_restart_if_hanging", ping)
+    for count in ping_counts:
+        connection.handle_timeout()
+        await asyncio.sleep(0)
+        assert len(pinged) == count
 
 
 async def test_external_tool_call_without_an_answer_times_out(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -88,6 +88,25 @@ def test_lone_surrogate_in_an_mcp_result_text_is_escaped_as_backslash_u() -> Non
 def test_mcp_protocol_versions_before_2026_07_28_are_handshake_versions() -> None:
     assert is_handshake_version("2025-06-18") and is_handshake_version("2025-11-25")
     assert not is_handshake_version("2026-07-28")
+
+
+@pytest.mark.parametrize(
+    ("version", "client_confirms", "can_repeat"),
+    [
+        ("2025-11-25", False, False),
+        ("2025-11-25", True, True),
+        ("2026-07-28", False, True),
+    ],
+)
+def test_mcp_call_is_repeated_with_the_answer_in_the_stateless_version(
+    version: str, client_confirms: bool, can_repeat: bool
+) -> None:
+    """A client that confirms calls itself answers without a question."""
+    context: Any = SimpleNamespace(protocol_version=version)
+    prompt = sdk_server._UserPrompt(
+        context, cast(Any, None), None, cast(Any, None), client_confirms=client_confirms
+    )
+    assert prompt.can_repeat_call is can_repeat
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,8 @@ def test_ledger_redaction_does_not_change_a_text_without_a_secret(text: str) -> 
         ("Bearer 1234567 or Bearer 12345678", "Bearer 1234567 or Bearer *"),
         ("https://a:b@c.d/e", "https://a:*@c.d/e"),
         ("machine a.b password c d", "machine a.b password * d"),
+        ("token=bearer a1b2 page=1", "token=* page=1"),
+        ('password="a\\\nb" page=1', 'password="*" page=1'),
         ("password='it\\'s' and page='1'", "password='*' and page='1'"),
     ],
 )
