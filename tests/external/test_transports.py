@@ -7,12 +7,13 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 
 from toolcast_runtime.core.server_settings import ExternalServer, ResolvedServer
 from toolcast_runtime.external import connection as connection_module
-from toolcast_runtime.external import server_process, transports
+from toolcast_runtime.external import request_errors, server_process, transports
 from toolcast_runtime.external import session as session_module
 from toolcast_runtime.external.connection import Connection
 from toolcast_runtime.external.transports import (
@@ -241,6 +242,41 @@ async def test_external_http_response_size_is_limited_except_for_event_streams(
         return
     with pytest.raises(httpx2.ReadError, match="the response has more than 1000 bytes"):
         await read_response(response)
+
+
+class IncompleteStream(httpx2.AsyncByteStream):
+    """A response body that stops after its first part, with or without an error."""
+
+    def __init__(self, error: Exception | None) -> None:
+        self.error = error
+
+    async def __aiter__(self) -> Any:
+        yield b"part"
+        if self.error is not None:
+            raise self.error
+        await anyio.sleep_forever()
+
+
+@pytest.mark.parametrize("error", [httpx2.ReadError("lost"), None])
+async def test_external_http_error_is_stored_without_an_incomplete_body(
+    monkeypatch: pytest.MonkeyPatch, error: Exception | None
+) -> None:
+    """Reading the body has a timeout of five seconds."""
+    limits: list[float] = []
+    fail_after = anyio.fail_after
+
+    def limit_time(seconds: float) -> Any:
+        limits.append(seconds)
+        return fail_after(0.01)
+
+    monkeypatch.setattr(anyio, "fail_after", limit_time)
+    failures: list[request_errors.HttpFailure] = []
+    request_errors.HTTP_FAILURES.set(failures)
+    request = httpx2.Request("POST", "http://far.test")
+    response = httpx2.Response(502, request=request, stream=IncompleteStream(error))
+    await request_errors.record_failure(response)
+    assert limits == [5.0]
+    assert [(failure.status, failure.message) for failure in failures] == [(502, "")]
 
 
 async def test_http_client_refuses_compression_and_maps_timeouts_to_status_504() -> (
