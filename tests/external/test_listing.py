@@ -201,6 +201,16 @@ def test_changed_external_tools_are_omitted_if_the_lock_refuses_but_not_if_it_lo
         (A, schema(title="T"), "`inputSchema.title`, at most risky"),
         (A, schema(required=["x"]), "`inputSchema.required`, at most breaking"),
         (A, entry(outputSchema={}), "`outputSchema`, at most breaking"),
+        (
+            schema(properties={"title": {}}),
+            schema(properties={}),
+            "`inputSchema.properties.title`, at most breaking",
+        ),
+        (
+            schema(properties={"x": {"title": "a"}}),
+            schema(properties={"x": {"title": "b"}}),
+            "`inputSchema.properties.x.title`, at most risky",
+        ),
         (A, describe("x"), "`description`, at most risky"),
         (
             entry(annotations={"readOnlyHint": False}),
