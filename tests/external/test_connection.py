@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from tests.waiting import wait_until_async
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import connection as connection_module
+from toolcast_runtime.external import external_tools
 from toolcast_runtime.external import session as session_module
 from toolcast_runtime.external.connection import Connection
 from toolcast_runtime.external.listing import Lock
@@ -305,31 +308,52 @@ def test_previous_values_of_changed_environment_variables_are_hidden_in_messages
 
 
 @pytest.mark.parametrize(
-    ("server", "ping_counts"),
-    [
-        (ExternalServer("far", command="x"), (0, 1, 1, 2)),
-        (ExternalServer("far", url="https://a.example"), (0, 0)),
-    ],
+    ("settings", "ping_counts"),
+    [({"command": "x"}, (0, 1, 1, 2)), ({"url": "https://a.example"}, (0, 0))],
 )
 async def test_stdio_server_is_pinged_after_every_second_timeout_in_a_row(
+    connect: Connect,
     session: FakeSession,
     monkeypatch: pytest.MonkeyPatch,
-    server: ExternalServer,
+    settings: dict[str, Any],
     ping_counts: tuple[int, ...],
 ) -> None:
     """A server over HTTP is not pinged, because it has no process to restart."""
+    session.definitions = [entry("a")]
+    connection = connect(**settings)
+    await connection.start()
     pinged: list[Any] = []
 
     async def ping(session: Any) -> None:
         pinged.append(session)
 
-    connection = Connection(server, frozenset(), lambda: None)
-    connection._session = cast(Any, session)
     monkeypatch.setattr(connection, "_restart_if_hanging", ping)
     for count in ping_counts:
         connection.handle_timeout()
         await asyncio.sleep(0)
         assert len(pinged) == count
+    # A response to a call separates two timeouts.
+    connection.handle_timeout()
+    assert (await connection.call("a", {}, None)).error is None
+    connection.handle_timeout()
+    await asyncio.sleep(0)
+    assert len(pinged) == ping_counts[-1]
+
+
+@pytest.mark.parametrize(("seconds_left", "count"), [(None, 0), (60.0, 0), (-1.0, 1)])
+def test_cancelled_external_call_counts_as_a_timeout_only_after_its_deadline(
+    seconds_left: float | None, count: int
+) -> None:
+    timeouts: list[str] = []
+    connection: Any = SimpleNamespace(handle_timeout=lambda: timeouts.append("a"))
+    deadline = None if seconds_left is None else time.monotonic() + seconds_left
+    context: Any = SimpleNamespace(deadline=deadline)
+    with (
+        pytest.raises(asyncio.CancelledError),
+        external_tools._count_timeout(connection, context),
+    ):
+        raise asyncio.CancelledError
+    assert len(timeouts) == count
 
 
 async def test_external_tool_call_without_an_answer_times_out(

@@ -279,6 +279,18 @@ async def test_external_http_error_is_stored_without_an_incomplete_body(
     assert [(failure.status, failure.message) for failure in failures] == [(502, "")]
 
 
+@pytest.mark.parametrize(("size", "length"), [(500, 500), (501, 500)])
+async def test_external_http_error_has_up_to_500_characters_of_the_body(
+    size: int, length: int
+) -> None:
+    failures: list[request_errors.HttpFailure] = []
+    request_errors.HTTP_FAILURES.set(failures)
+    request = httpx2.Request("POST", "http://far.test")
+    response = httpx2.Response(502, request=request, stream=ChunkStream(size))
+    await request_errors.record_failure(response)
+    assert [failure.message for failure in failures] == ["x" * length]
+
+
 async def test_http_client_refuses_compression_and_maps_timeouts_to_status_504() -> (
     None
 ):

@@ -161,3 +161,6 @@ async def test_http_request_body_in_500_one_byte_chunks_is_read_completely() -> 
         writer.write(head + b"1\r\na\r\n" * 500 + b"0\r\n\r\n")
         answer = await reader.readuntil(b"a" * 500)
         assert answer.startswith(b"HTTP/1.1 200 ")
+        writer.write(HEAD % 1 + b"b")
+        async with asyncio.timeout(5):
+            await reader.readuntil(b" b")

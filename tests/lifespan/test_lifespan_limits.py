@@ -30,6 +30,13 @@ async def test_lifespan_start_is_limited_to_60_seconds_and_its_end_to_4_seconds(
     await run.stop()
     assert waited == [4.0, 0.5]
     assert "the lifespan of `toys` (a:b) did not end within 4 seconds" in caplog.text
+    caplog.clear()
+    run._log_late_start()
+    late = "the lifespan of `toys` (a:b): it has not started within 60 seconds"
+    assert caplog.messages == [late]
+    run.started.set_result({})
+    run._log_late_start()
+    assert caplog.messages == [late]
 
 
 async def test_lifespan_start_timer_is_a_daemon_and_is_cancelled(
