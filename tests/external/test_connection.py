@@ -295,7 +295,7 @@ async def test_external_tool_progress_is_passed_to_the_callback(
     assert len(reports) == 3
 
 
-def test_previous_values_of_changed_environment_variables_are_hidden_in_messages(
+def test_external_server_messages_hide_previous_environment_values(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A value that contains another one is hidden as a whole."""

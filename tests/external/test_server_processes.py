@@ -72,7 +72,7 @@ async def test_external_server_stop_closes_stdin_then_terminates_then_kills(
     assert process.events == ["input", *signals, "closed"]
 
 
-async def test_close_waits_8_seconds_for_a_connection_and_10_for_all_of_them(
+async def test_close_waits_8_seconds_for_a_connection_and_10_in_total(
     monkeypatch: pytest.MonkeyPatch, open_tools: Open
 ) -> None:
     """A connection that is not closed is cancelled and gets the same time again."""

@@ -280,7 +280,7 @@ async def test_external_http_error_is_stored_without_an_incomplete_body(
 
 
 @pytest.mark.parametrize(("size", "length"), [(500, 500), (501, 500)])
-async def test_external_http_error_has_up_to_500_characters_of_the_body(
+async def test_external_http_error_message_has_at_most_500_characters(
     size: int, length: int
 ) -> None:
     failures: list[request_errors.HttpFailure] = []

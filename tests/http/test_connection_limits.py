@@ -103,6 +103,30 @@ async def test_idle_authenticated_connection_is_closed_to_admit_another(
         assert await reader.read() == b""
 
 
+async def test_connection_with_a_running_call_is_not_closed_to_admit_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    is_running, can_answer = asyncio.Event(), asyncio.Event()
+
+    async def slow_app(scope: Any, receive: Any, send: Any) -> None:
+        scope["extensions"][ADMITTED]()
+        is_running.set()
+        await can_answer.wait()
+        await echo(scope, receive, send)
+
+    monkeypatch.setattr(connections, "get_admission_limit", lambda: 1)
+    monkeypatch.setattr(connections, "_QUIET_S", 0.0)
+    async with (
+        connect(slow_app) as (_, reader, writer),
+        connect(admission_app) as (_, other_reader, other_writer),
+    ):
+        writer.write(HEAD % 1 + b"a")
+        await is_running.wait()
+        assert await request_admission(other_reader, other_writer) == b"0"
+        can_answer.set()
+        assert (await reader.readline()).startswith(b"HTTP/1.1 200 ")
+
+
 async def test_connection_over_the_limit_makes_the_oldest_one_end_with_503(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

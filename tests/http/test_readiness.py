@@ -199,7 +199,7 @@ def test_ready_endpoint_counts_external_servers_by_state_without_names(
     asyncio.run(registry.close())
 
 
-async def test_ready_requests_within_5_seconds_of_a_check_do_not_repeat_it(
+async def test_ready_requests_within_5_seconds_after_a_check_do_not_repeat_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry = make_ledger_registry(tmp_path)

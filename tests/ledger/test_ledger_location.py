@@ -43,7 +43,7 @@ def test_get_database_url_returns_postgresql_urls_from_the_ledger_variable() -> 
         assert SETTINGS.get_database_url({"TOY_LEDGER": url}) == url
 
 
-def test_ledger_settings_package_is_the_absolute_path_of_the_generated_package(
+def test_ledger_settings_package_is_the_generated_packages_absolute_path(
     tmp_path: Path,
 ) -> None:
     """It is empty for a package without a folder."""

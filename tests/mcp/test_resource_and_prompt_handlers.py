@@ -175,7 +175,7 @@ async def test_uri_is_read_from_a_resource_before_a_stored_result_and_a_skill() 
         ((1,), None, "send is allowed"),
     ],
 )
-async def test_call_guard_checks_the_tool_calls_of_a_resource_handler_over_http(
+async def test_call_guard_checks_tool_calls_that_a_resource_handler_makes_over_http(
     parts: tuple[int, ...], request_: Any, text: str
 ) -> None:
     """Over stdio, requests have no headers and are not guarded."""

@@ -217,7 +217,7 @@ async def test_unknown_key_id_refetches_issuer_keys_at_most_every_30_seconds(
     assert await server.find_keys("two", "ES256")
 
 
-async def test_parallel_tokens_of_a_replaced_issuer_key_wait_for_one_fetch(
+async def test_parallel_tokens_signed_by_a_new_issuer_key_wait_for_one_fetch(
     fake_issuer: FakeIssuer,
 ) -> None:
     fake_issuer.answer = {"keys": [make_key()]}

@@ -102,7 +102,9 @@ async def test_access_token_needs_an_endpoint_scope_and_grants_its_permissions(
         assert f'resource_metadata="{url}"' in challenge
 
 
-def test_step_up_challenge_has_up_to_2000_characters_of_the_tokens_own_scopes() -> None:
+def test_step_up_challenge_repeats_up_to_2000_characters_from_the_tokens_scopes() -> (
+    None
+):
     """Each scope counts with a separator; longer ones are omitted."""
     for length, is_included in ((1_999, True), (2_000, False)):
         own = {"x" * length}

@@ -258,7 +258,7 @@ def test_search_tool_definitions_are_valid_in_every_version(revision: str) -> No
         assert check_tool_definition(search_tool.definition, revision) == []
 
 
-def test_call_found_tool_annotations_are_those_of_the_most_dangerous_tool() -> None:
+def test_call_found_tool_annotations_allow_for_the_most_dangerous_tool() -> None:
     """Clients decide by them whether the user must approve a call."""
     worst = {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True}
     assert SEARCH_TOOLS["call_found_tool"].definition["annotations"] == worst
