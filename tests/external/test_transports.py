@@ -179,6 +179,33 @@ async def test_last_2000_bytes_of_server_stderr_are_stored(clock: FakeClock) -> 
     assert clock.sleeps == [0.01] * 3
 
 
+@pytest.mark.parametrize(("reason", "grace"), [(None, 1.0), ("it failed", 0.1)])
+async def test_stdio_server_has_less_time_to_stop_after_its_connection_failed(
+    monkeypatch: pytest.MonkeyPatch, reason: str | None, grace: float
+) -> None:
+    graces: list[float] = []
+
+    async def start(_: Any) -> Any:
+        return SimpleNamespace(close=lambda: None)
+
+    async def stop(_: Any, seconds: float) -> None:
+        graces.append(seconds)
+
+    async def finish(*_: Any) -> None:
+        """Replace the tasks that read and write."""
+
+    for name in ("_read_messages", "_read_stderr", "_write_messages"):
+        monkeypatch.setattr(transports, name, finish)
+    monkeypatch.setattr(transports, "start", start)
+    monkeypatch.setattr(transports, "stop", stop)
+    monkeypatch.setattr(transports, "kill", lambda _: None)
+    process_exit = ProcessExit(lambda: None)
+    async with transports.stdio_transport(ResolvedServer(command="x"), process_exit):
+        if reason is not None:
+            process_exit.set_reason(reason)
+    assert graces == [grace]
+
+
 def test_second_exit_reason_for_an_external_server_process_is_ignored() -> None:
     """Its callback is called only once, too."""
     calls: list[int] = []

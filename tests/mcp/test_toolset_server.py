@@ -100,6 +100,26 @@ def test_mcp_server_skill_or_prompt_is_available_only_to_its_clients(
     assert Server._is_available(server, client, clients) is expected
 
 
+@pytest.mark.parametrize(
+    ("clients", "client", "expected"),
+    [((), None, True), ((), "a", False), (("a",), "a", True), (("a",), "b", False)],
+)
+def test_combined_server_lists_skills_of_toolsets_that_have_the_client(
+    clients: tuple[str, ...], client: str | None, expected: bool
+) -> None:
+    """A toolset without clients has only the client `None`."""
+    registry: Any = SimpleNamespace(has_clients=bool(clients), clients=clients)
+    skills = SimpleNamespace(list_skills=lambda *_, **__: [SimpleNamespace(name="x")])
+    toolset = SimpleNamespace(registry=registry, loaded_skills=skills)
+    access = SimpleNamespace(get_client=lambda _: None)
+    server = _server_stub(
+        registry=SimpleNamespace(access=lambda: access),
+        toolsets=[toolset],
+        _reject_duplicates=lambda *_: None,
+    )
+    assert bool(Server.list_skills(server, client)) is expected
+
+
 def test_combined_server_has_each_toolsets_resources_prompts_and_skills() -> None:
     """One toolset with resources, prompts or skills is enough for the whole server."""
 
