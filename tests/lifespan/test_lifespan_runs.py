@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from tests.lifespan.conftest import Toolset
-from tests.waiting import wait_until_async
 from toolcast_runtime.lifespan import LifespanError
 from toolcast_runtime.lifespan import dependencies as lifespan
 
@@ -229,28 +228,6 @@ def test_sync_generator_lifespan_ends_with_the_event_loop_that_entered_it(
     toolset = make_toolset(PLAIN)
     asyncio.run(toolset.registry.__aenter__())
     assert toolset.events == ["opened", "closed"]
-
-
-async def test_registry_close_cancels_a_lifespan_that_is_starting(
-    make_toolset: Make, caplog: pytest.LogCaptureFixture
-) -> None:
-    """It does not wait until the time limit for ending."""
-    toolset = make_toolset("""
-        @asynccontextmanager
-        async def lifespan():
-            events.append("starting")
-            try:
-                await asyncio.Event().wait()
-            finally:
-                events.append("cancelled")
-            yield
-    """)
-    call = asyncio.ensure_future(toolset.registry.call_tool("plain"))
-    await wait_until_async(lambda: toolset.events == ["starting"])
-    await toolset.registry.close()
-    assert (await call).error is not None
-    assert toolset.events == ["starting", "cancelled"]
-    assert "did not end within" not in caplog.text
 
 
 async def test_lifespan_can_contain_a_task_group(make_toolset: Make) -> None:
