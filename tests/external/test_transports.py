@@ -371,7 +371,7 @@ async def test_server_reconnect_delay_doubles_until_a_connection_lasts_30_second
     fake_asyncio = SimpleNamespace(get_running_loop=lambda: loop, sleep=clock.sleep)
     connection = Connection(ExternalServer("far"), frozenset(), lambda: None)
     monkeypatch.setattr(connection_module, "asyncio", fake_asyncio)
-    monkeypatch.setattr(connection_module.random, "uniform", lambda least, most: most)
+    monkeypatch.setattr(connection_module.random, "uniform", lambda *pair: max(pair))
     monkeypatch.setattr(Connection, "_connect", connect)
     monkeypatch.setattr(
         Connection, "_set_down", lambda _, why, delay: pauses.append(delay)
@@ -380,6 +380,11 @@ async def test_server_reconnect_delay_doubles_until_a_connection_lasts_30_second
         await connection._run()
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0, 0.5, 1.0]
     assert clock.sleeps == pauses
+    monkeypatch.setattr(connection_module.random, "uniform", lambda *pair: min(pair))
+    pauses.clear()
+    with pytest.raises(StopError):
+        await connection._run()
+    assert pauses[:3] == [0.5, 1.0, 2.0], "each delay is random from half to all of it"
 
 
 async def test_external_tool_list_is_refreshed_every_five_minutes(

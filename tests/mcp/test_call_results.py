@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 from toolcast_runtime.core.context import CALLER, Caller, ToolResponse
 from toolcast_runtime.mcp import sdk_server
 from toolcast_runtime.mcp.results import (
+    NULL_RESULT,
     answer_with_state,
     build_call_result,
     escape_surrogates,
@@ -38,6 +39,7 @@ def test_tool_response_becomes_mcp_text_blocks_and_structured_content(
     response: Any, structured: bool, texts: Any, value: Any, is_error: bool
 ) -> None:
     result: Any = build_call_result(response, structured=structured)
+    assert not NULL_RESULT.get(), "only a null result has null as structured content"
     assert [block.text for block in result.content] == texts
     assert result.structured_content == value
     assert bool(result.is_error) is is_error
@@ -58,7 +60,10 @@ def test_mcp_tool_result_with_send_structured_does_not_repeat_the_value_as_text(
     response: ToolResponse, texts: list[str], value: Any
 ) -> None:
     """With `send="structured"` only content blocks and notes are sent as text."""
+    token = NULL_RESULT.set(False)
     result: Any = build_call_result(response, structured=True, send="structured")
+    assert NULL_RESULT.get() is (value is None)
+    NULL_RESULT.reset(token)
     assert [block.text for block in result.content] == texts
     assert result.structured_content == value
 

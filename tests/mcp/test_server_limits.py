@@ -98,6 +98,14 @@ def test_mcp_state_key_needs_at_least_32_bytes(key: str, is_accepted: bool) -> N
             make_sealer(server, None, environment=environment)
 
 
+def test_mcp_server_with_an_invalid_state_key_fails_at_startup(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TOY_KEY", "short")
+    with pytest.raises(SealingError, match="a key that is too short"):
+        build_server(replace(MOLECULE, state_key_variable="TOY_KEY"))
+
+
 @pytest.mark.parametrize(
     ("is_replica", "key", "has_ledger", "is_refused"),
     [
