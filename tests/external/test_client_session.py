@@ -265,5 +265,7 @@ async def test_external_server_session_ends_after_its_running_requests() -> None
 def test_normalize_definition_preserves_null_and_unknown_mcp_tool_fields() -> None:
     for definition in ({**TOOL, "title": None}, {"name": 1}):
         assert normalize_definition("tools", definition) == definition
+    listed = normalize_definition("tools", {**TOOL, "output_schema": {}})
+    assert "outputSchema" not in listed, "only the key of MCP is read"
     prompt = {"name": "p", "input_schema": 1}
     assert normalize_definition("prompts", prompt)["name"] == "p"

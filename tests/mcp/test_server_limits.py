@@ -136,6 +136,11 @@ def test_mcp_server_replica_needs_a_state_key_and_a_ledger_for_confirmations(
             make_sealer(served, None, **options)
 
 
+def test_mcp_request_state_is_sealed_for_one_server_and_client() -> None:
+    for client, audience in (("desk", "molecule desk"), (None, "molecule ")):
+        assert make_sealer(MOLECULE, client)._audience == audience
+
+
 def test_sealed_mcp_request_state_expires_after_ten_minutes_and_is_bound_to_the_caller(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
