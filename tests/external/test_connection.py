@@ -118,6 +118,30 @@ def log_lines(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [line.removeprefix("external server far: ") for line in messages]
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (TimeoutError(), "a timeout passed"),
+        (TimeoutError("no list within 3 s"), "no list within 3 s"),
+        (OSError("gone"), "OSError: gone"),
+    ],
+)
+async def test_external_server_whose_list_fails_is_logged_with_the_reason(
+    connect: Connect,
+    session: FakeSession,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    reason: str,
+) -> None:
+    async def fail() -> Any:
+        raise error
+
+    session.list_tools = fail  # type: ignore[method-assign]
+    await connect().start()
+    (line,) = log_lines(caplog)
+    assert line.startswith(f"not connected: {reason}; next attempt in ")
+
+
 async def test_external_server_connection_is_unused_then_up_then_down(
     connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:

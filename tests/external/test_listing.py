@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toolcast_runtime.core.server_settings import ExternalServer
+from toolcast_runtime.external import listing
 from toolcast_runtime.external.listing import (
     Listing,
     Lock,
     apply_lock,
     compare_other_lists,
     find_differences,
+    read_locks,
     select_tools,
 )
 
@@ -193,6 +197,36 @@ def test_changed_external_tools_are_omitted_if_the_lock_refuses_but_not_if_it_lo
     logging = apply_lock(lock, listed, keep_value, is_refusing=False)
     assert logging.changes == refusing.changes
     assert len(logging.definitions) == len(listed)
+
+
+@pytest.mark.parametrize(
+    ("servers", "problem"),
+    [
+        ({"a": {"tools": [A, B]}}, None),
+        (
+            {"a": {"tools": [{"name": 1}]}},
+            "TypeError: an entry of `tools` has no `name`",
+        ),
+        ({"a": {"tools": [], "prompts": [{}]}}, "KeyError: 'name'"),
+        ({"a": {}}, "KeyError: 'tools'"),
+        ([], "AttributeError: 'list' object has no attribute 'items'"),
+    ],
+)
+def test_lock_file_that_is_not_as_generated_is_logged_and_contains_no_locks(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    servers: Any,
+    problem: str | None,
+) -> None:
+    monkeypatch.setattr(listing, "files", lambda _: tmp_path)
+    (tmp_path / "locks.json").write_text(json.dumps({"servers": servers}))
+    locks = read_locks("toys")
+    if problem is None:
+        assert (locks["a"].tools, caplog.messages) == ([A, B], [])
+    else:
+        message = f"locks.json of toys cannot be read: {problem}"
+        assert (locks, caplog.messages) == ({}, [message])
 
 
 @pytest.mark.parametrize(
