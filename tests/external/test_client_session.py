@@ -151,6 +151,7 @@ NO_CHANGES = SimpleNamespace(list_changed=False)
         (FakeClient(tools=NO_CHANGES), True, None),
         (FakeClient(prompts=NOTIFIES), False, None),
         (FakeClient(tools=NOTIFIES, prompts=NOTIFIES), False, (True, False, False)),
+        (FakeClient(tools=NOTIFIES, resources=NOTIFIES), False, (True, False, False)),
         (FakeClient(tools=NOTIFIES, prompts=NOTIFIES), True, (True, False, True)),
         (FakeClient(resources=NOTIFIES), True, (False, True, False)),
     ],

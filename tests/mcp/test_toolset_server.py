@@ -29,7 +29,7 @@ def _server_stub(**attributes: Any) -> Any:
     ("names", "is_combined_server", "is_refused"),
     [
         ("ab", True, False),
-        ("aba", True, True),
+        ("baca", True, True),
         ("aba", False, False),
         ("", True, False),
     ],
