@@ -16,7 +16,12 @@ from toolcast_runtime.http import connections, request_limits
 from toolcast_runtime.http.app import _PathRouter
 from toolcast_runtime.http.connections import BoundedProtocol
 from toolcast_runtime.http.endpoints import Tokens
-from toolcast_runtime.http.request_limits import ARRIVED, AllowedHosts, Guard
+from toolcast_runtime.http.request_limits import (
+    ADMITTED,
+    ARRIVED,
+    AllowedHosts,
+    Guard,
+)
 
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 
@@ -84,6 +89,15 @@ async def test_http_request_with_invalid_headers_is_refused_without_reading_the_
 ) -> None:
     app = GuardedApp()
     assert await app.handle(*headers) == [status]
+    assert app.body is None
+
+
+async def test_http_request_gets_503_if_its_connection_is_not_admitted() -> None:
+    app = GuardedApp()
+    extensions = {ADMITTED: lambda: False}
+    assert await app.handle(HOST, WRONG_TOKEN, extensions=extensions) == [401]
+    app = GuardedApp()
+    assert await app.handle(HOST, VALID_TOKEN, extensions=extensions) == [503]
     assert app.body is None
 
 
