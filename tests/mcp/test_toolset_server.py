@@ -104,7 +104,7 @@ def test_mcp_server_skill_or_prompt_is_available_only_to_its_clients(
     ("clients", "client", "expected"),
     [((), None, True), ((), "a", False), (("a",), "a", True), (("a",), "b", False)],
 )
-def test_combined_server_lists_skills_of_toolsets_that_have_the_client(
+def test_combined_server_lists_skills_from_toolsets_that_have_the_client(
     clients: tuple[str, ...], client: str | None, expected: bool
 ) -> None:
     """A toolset without clients has only the client `None`."""
