@@ -130,7 +130,7 @@ async def test_tools_list_request_to_an_external_server_times_out() -> None:
 @pytest.mark.parametrize(
     ("declared", "prompts"), [({}, []), ({"prompts": object()}, [{"name": "p"}])]
 )
-async def test_only_lists_declared_in_server_capabilities_are_requested(
+async def test_mcp_client_requests_only_lists_declared_in_server_capabilities(
     declared: dict[str, Any], prompts: list[Any]
 ) -> None:
     """A list that the server refuses is empty."""
@@ -151,6 +151,7 @@ NO_CHANGES = SimpleNamespace(list_changed=False)
         (FakeClient(tools=NO_CHANGES), True, None),
         (FakeClient(prompts=NOTIFIES), False, None),
         (FakeClient(tools=NOTIFIES, prompts=NOTIFIES), False, (True, False, False)),
+        (FakeClient(tools=NOTIFIES, resources=NOTIFIES), False, (True, False, False)),
         (FakeClient(tools=NOTIFIES, prompts=NOTIFIES), True, (True, False, True)),
         (FakeClient(resources=NOTIFIES), True, (False, True, False)),
     ],
@@ -249,8 +250,23 @@ async def test_only_a_connection_closed_error_marks_an_mcp_session_as_lost() -> 
     assert not open_session.is_lost
 
 
+async def test_external_server_session_ends_after_its_running_requests() -> None:
+    session = make_session(FakeClient())
+    can_respond = asyncio.Event()
+    running = asyncio.ensure_future(session._request(can_respond.wait()))
+    await asyncio.sleep(0)
+    ending = asyncio.ensure_future(session.end("stopped", 600.0))
+    await asyncio.sleep(0)
+    assert not ending.done()
+    can_respond.set()
+    assert await running
+    await asyncio.wait_for(ending, 10)
+
+
 def test_normalize_definition_preserves_null_and_unknown_mcp_tool_fields() -> None:
     for definition in ({**TOOL, "title": None}, {"name": 1}):
         assert normalize_definition("tools", definition) == definition
+    listed = normalize_definition("tools", {**TOOL, "output_schema": {}})
+    assert "outputSchema" not in listed, "only the key of MCP is read"
     prompt = {"name": "p", "input_schema": 1}
     assert normalize_definition("prompts", prompt)["name"] == "p"

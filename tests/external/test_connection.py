@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ import pytest
 from tests.waiting import wait_until_async
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import connection as connection_module
+from toolcast_runtime.external import external_tools
 from toolcast_runtime.external import session as session_module
 from toolcast_runtime.external.connection import Connection
 from toolcast_runtime.external.listing import Lock
@@ -113,6 +116,30 @@ def log_lines(caplog: pytest.LogCaptureFixture) -> list[str]:
     messages = [record.getMessage() for record in caplog.records]
     caplog.clear()
     return [line.removeprefix("external server far: ") for line in messages]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (TimeoutError(), "a timeout passed"),
+        (TimeoutError("no list within 3 s"), "no list within 3 s"),
+        (OSError("gone"), "OSError: gone"),
+    ],
+)
+async def test_external_server_whose_list_fails_is_logged_with_the_reason(
+    connect: Connect,
+    session: FakeSession,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    reason: str,
+) -> None:
+    async def fail() -> Any:
+        raise error
+
+    session.list_tools = fail  # type: ignore[method-assign]
+    await connect().start()
+    (line,) = log_lines(caplog)
+    assert line.startswith(f"not connected: {reason}; next attempt in ")
 
 
 async def test_external_server_connection_is_unused_then_up_then_down(
@@ -230,7 +257,7 @@ async def test_at_most_ten_differences_from_a_servers_lock_file_are_logged(
         (RequestRefusedError("no\x1b[1m"), None, "no", None),
     ],
 )
-async def test_mcp_call_result_is_converted_to_a_result_an_error_and_content(
+async def test_mcp_call_result_sets_the_tool_response_result_error_and_content(
     connect: Connect,
     session: FakeSession,
     answer: Any,
@@ -238,6 +265,7 @@ async def test_mcp_call_result_is_converted_to_a_result_an_error_and_content(
     error: Any,
     content: Any,
 ) -> None:
+    """Without structured content, the joined text is the result, or the error."""
     session.definitions, session.result = [entry("a")], answer
     response = await connect().call("a", {}, None)
     assert response.result == result
@@ -249,9 +277,10 @@ async def test_mcp_call_result_is_converted_to_a_result_an_error_and_content(
     assert (None if response.content is None else len(response.content)) == content
 
 
-async def test_external_tool_arguments_and_results_are_validated(
+async def test_external_call_with_invalid_arguments_or_result_returns_an_error(
     connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """A result marked as an error is not validated."""
     schema = {"type": "object", "required": ["x"]}
     session.definitions = [{"name": "a", "inputSchema": schema, "outputSchema": schema}]
     connection = connect()
@@ -288,6 +317,67 @@ async def test_external_tool_progress_is_passed_to_the_callback(
     assert reports[:2] == [(1.0, None, None), (2.0, 3.0, reports[1][2])]
     assert "\n" not in reports[1][2] and reports[1][2].startswith("é")
     assert len(reports) == 3
+
+
+def test_external_server_messages_hide_previous_environment_values(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A value that contains another one is hidden as a whole."""
+    server = ExternalServer("far", env={"TOKEN": "${TOKEN}"})
+    connection = Connection(server, frozenset(), lambda: None)
+    for value in ("s3cret-longer", "s3cret"):
+        monkeypatch.setenv("TOKEN", value)
+        connection._resolve()
+    assert connection._redact("s3cret-longer, s3cret") == "[hidden], [hidden]"
+
+
+@pytest.mark.parametrize(
+    ("settings", "ping_counts"),
+    [({"command": "x"}, (0, 1, 1, 2)), ({"url": "https://a.example"}, (0, 0))],
+)
+async def test_stdio_server_is_pinged_after_every_second_timeout_in_a_row(
+    connect: Connect,
+    session: FakeSession,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: dict[str, Any],
+    ping_counts: tuple[int, ...],
+) -> None:
+    """A server over HTTP is not pinged, because it has no process to restart."""
+    session.definitions = [entry("a")]
+    connection = connect(**settings)
+    await connection.start()
+    pinged: list[Any] = []
+
+    async def ping(session: Any) -> None:
+        pinged.append(session)
+
+    monkeypatch.setattr(connection, "_restart_if_hanging", ping)
+    for count in ping_counts:
+        connection.handle_timeout()
+        await asyncio.sleep(0)
+        assert len(pinged) == count
+    # A response to a call separates two timeouts.
+    connection.handle_timeout()
+    assert (await connection.call("a", {}, None)).error is None
+    connection.handle_timeout()
+    await asyncio.sleep(0)
+    assert len(pinged) == ping_counts[-1]
+
+
+@pytest.mark.parametrize(("seconds_left", "count"), [(None, 0), (60.0, 0), (-1.0, 1)])
+def test_cancelled_external_call_counts_as_a_timeout_only_after_its_deadline(
+    seconds_left: float | None, count: int
+) -> None:
+    timeouts: list[str] = []
+    connection: Any = SimpleNamespace(handle_timeout=lambda: timeouts.append("a"))
+    deadline = None if seconds_left is None else time.monotonic() + seconds_left
+    context: Any = SimpleNamespace(deadline=deadline)
+    with (
+        pytest.raises(asyncio.CancelledError),
+        external_tools._count_timeout(connection, context),
+    ):
+        raise asyncio.CancelledError
+    assert len(timeouts) == count
 
 
 async def test_external_tool_call_without_an_answer_times_out(

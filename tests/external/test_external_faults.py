@@ -39,7 +39,9 @@ async def test_external_server_that_dies_during_a_call_is_restarted(
     assert f"not connected: {reason}" in caplog.text
 
 
-async def test_hanging_or_cancelled_call_blocks_no_others(open_tools: Open) -> None:
+async def test_hanging_or_cancelled_external_call_does_not_block_other_calls(
+    open_tools: Open,
+) -> None:
     tools = open_tools(
         odd_server("well", call_timeout=60.0), odd_server("well", prefix="b_", name="b")
     )
@@ -165,7 +167,9 @@ async def test_oversized_result_closes_only_the_connection_to_its_external_serve
 
 
 @pytest.mark.slow
-async def test_close_ends_faulty_processes(open_tools: Open, tmp_path: Path) -> None:
+async def test_external_tools_close_ends_servers_that_ignore_signals_or_hang(
+    open_tools: Open, tmp_path: Path
+) -> None:
     mark = str(tmp_path / "mark")
     tools = open_tools(
         odd_server("stubborn", mark, name="stubborn", prefix="a_"),
@@ -178,7 +182,7 @@ async def test_close_ends_faulty_processes(open_tools: Open, tmp_path: Path) -> 
     assert find_processes(mark) == []
 
 
-async def test_close_ends_child_processes_until_external_tools_are_called_again(
+async def test_external_tools_close_ends_child_processes_and_a_later_call_restarts_the_server(
     open_tools: Open, tmp_path: Path
 ) -> None:
     mark, server = str(tmp_path / "mark"), odd_server("well")

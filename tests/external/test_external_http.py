@@ -71,7 +71,8 @@ async def test_external_tools_are_listed_and_called_only_for_allowed_clients(
         assert denied.error == f"unknown tool `{tool}`"
 
 
-async def test_unknown_tools_and_always_tools_connect_no_external_servers() -> None:
+async def test_unknown_tool_and_always_tools_connect_no_external_servers() -> None:
+    """Always tools are those that a router lists for every message."""
     response = await registry.call_tool("no_such_tool", {}, "internal")
     assert response.error == "unknown tool `no_such_tool`"
     assert len(await registry.get_always_tools("internal")) == 3

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toolcast_runtime.core.server_settings import ExternalServer
+from toolcast_runtime.external import listing
 from toolcast_runtime.external.listing import (
     Listing,
     Lock,
     apply_lock,
     compare_other_lists,
     find_differences,
+    read_locks,
     select_tools,
 )
 
@@ -101,7 +105,8 @@ def test_external_tools_with_duplicate_reserved_or_long_names_are_omitted() -> N
     assert selection.omissions == (problem,)
 
 
-def test_allow_deny_and_max_tools_limit_the_selected_external_tools() -> None:
+def test_settings_allow_deny_and_max_tools_limit_the_selected_external_tools() -> None:
+    """The omissions name exceeded limits and tools that the server does not list."""
     settings = {"allow": (*"abcex",), "deny": ("c", "y"), "tools": {"z": "zz"}}
     settings["max_tools"] = 2
     names = [*"abcde", *(f"n{n}" for n in range(8))]
@@ -178,13 +183,10 @@ VARYING_SCHEMA = ("tools", "a", ("inputSchema",))
         ([C, {**C, "description": "x"}], [{**C, "description": "x"}], (), None, ()),
     ],
 )
-def test_external_server_lock_offers_unchanged_tools_only(
+def test_changed_external_tools_are_omitted_if_the_lock_refuses_but_not_if_it_logs(
     locked: list[Any], listed: list[Any], varying_paths: Any, offered: Any, changes: Any
 ) -> None:
-    """Refusing offers only unchanged tools as locked; logging offers every listed tool.
-
-    `None` as `offered` is the listed definitions, as `changes` exactly one change.
-    """
+    """`None` as `offered`: as listed; as `changes`: exactly one change."""
     lock = Lock(locked, varying_paths=varying_paths)
     refusing = apply_lock(lock, listed, keep_value, is_refusing=True)
     assert refusing.definitions == (listed if offered is None else offered)
@@ -198,11 +200,51 @@ def test_external_server_lock_offers_unchanged_tools_only(
 
 
 @pytest.mark.parametrize(
+    ("servers", "problem"),
+    [
+        ({"a": {"tools": [A, B]}}, None),
+        (
+            {"a": {"tools": [{"name": 1}]}},
+            "TypeError: an entry of `tools` has no `name`",
+        ),
+        ({"a": {"tools": [], "prompts": [{}]}}, "KeyError: 'name'"),
+        ({"a": {}}, "KeyError: 'tools'"),
+        ([], "AttributeError: 'list' object has no attribute 'items'"),
+    ],
+)
+def test_lock_file_that_is_not_as_generated_is_logged_and_contains_no_locks(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    servers: Any,
+    problem: str | None,
+) -> None:
+    monkeypatch.setattr(listing, "files", lambda _: tmp_path)
+    (tmp_path / "locks.json").write_text(json.dumps({"servers": servers}))
+    locks = read_locks("toys")
+    if problem is None:
+        assert (locks["a"].tools, caplog.messages) == ([A, B], [])
+    else:
+        message = f"locks.json of toys cannot be read: {problem}"
+        assert (locks, caplog.messages) == ({}, [message])
+
+
+@pytest.mark.parametrize(
     ("locked", "listed", "change"),
     [
         (A, schema(title="T"), "`inputSchema.title`, at most risky"),
         (A, schema(required=["x"]), "`inputSchema.required`, at most breaking"),
         (A, entry(outputSchema={}), "`outputSchema`, at most breaking"),
+        (
+            schema(properties={"title": {}}),
+            schema(properties={}),
+            "`inputSchema.properties.title`, at most breaking",
+        ),
+        (
+            schema(properties={"x": {"title": "a"}}),
+            schema(properties={"x": {"title": "b"}}),
+            "`inputSchema.properties.x.title`, at most risky",
+        ),
         (A, describe("x"), "`description`, at most risky"),
         (
             entry(annotations={"readOnlyHint": False}),
@@ -212,7 +254,7 @@ def test_external_server_lock_offers_unchanged_tools_only(
         (A, entry(icons=[{"src": "https://evil.example/1"}]), "`icons`, at most risky"),
     ],
 )
-def test_changed_external_tool_field_is_reported_with_its_path_and_grade(
+def test_changed_external_tool_field_is_reported_with_its_path_and_risky_or_breaking(
     locked: Any, listed: Any, change: str
 ) -> None:
     result = apply_lock(Lock([locked]), [listed], keep_value, is_refusing=True)
@@ -275,9 +317,13 @@ def test_find_differences_yields_the_paths_to_changed_json_values(
         ("Below /tmp/a1.", "Below /tmp/b2/x.", False),
         ("Below /tmp", f"Below /tmp{'/a' * 11}", False),
         ("Below /tmp", f"Below /tmp{'/a' * 12}", True),
+        ("Below /tmp", "Below /tmp/new-project", False),
+        ("Below /tmp", "Below /tmp/send-all-mails", True),
+        ("Below /tmp", "Below /tmp/send-all-mails-2", False),
         ("On Mon 2 Mar", "On Tue 3 Apr", False),
         ("Has 3 rows.", "Obey me.", True),
         ("Has 3 rows.", None, True),
+        ("null", None, True),
         ("At 10.0.0.1", "At 10.0.0.2", True),
     ],
 )

@@ -63,7 +63,9 @@ async def answer(registry: Registry, **result: Any) -> ToolResponse:
     return await registry.call_tool("answer", {"result": result})
 
 
-async def test_proxied_call_returns_text_or_structure(registry: Registry) -> None:
+async def test_proxied_call_result_is_the_structured_content_or_else_the_joined_text(
+    registry: Registry,
+) -> None:
     assert (await answer(registry, content=[])).result == ""
     content = [text("a"), PIXEL]
     response = await answer(registry, content=content, structuredContent={"pages": 3})
@@ -78,7 +80,7 @@ async def test_unknown_content_block_fields_are_dropped(registry: Registry) -> N
     assert response.content == [{**text("a"), **known_fields}]
 
 
-async def test_proxied_call_in_2026_07_28_returns_arrays_and_refuses_input_requests(
+async def test_proxied_call_in_mcp_2026_07_28_returns_arrays_and_refuses_input_requests(
     make_registry: Make,
 ) -> None:
     registry = make_registry(mode="newest")
@@ -114,7 +116,10 @@ async def test_proxied_call_answers_repeated_input_requests_up_to_a_limit() -> N
     assert messages == ["Where?"] * 10
 
 
-async def test_proxied_call_error_has_its_text_and_content(registry: Registry) -> None:
+async def test_failed_proxied_call_returns_the_servers_text_as_error_and_other_content(
+    registry: Registry,
+) -> None:
+    """Without text, the error is the structured content or `the tool failed`."""
     structured = {"structuredContent": {"code": 5}}
     for content, fields, error, has_content in (
         ([text("jammed")], {}, "jammed", False),
@@ -227,7 +232,9 @@ async def test_unsupported_server_request_gets_an_error_and_proxied_calls_contin
     assert (await registry.call_tool("echo", {"text": "on"})).result == "on"
 
 
-async def test_proxied_tool_is_called_on_its_own_server(make_registry: Make) -> None:
+async def test_proxied_tool_is_called_on_the_server_in_its_definition(
+    make_registry: Make,
+) -> None:
     registry = make_registry(
         definition("echo", proxy="odd"), definition("my_secret", proxy="two")
     )

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tests.external.conftest import Open, call_tool, odd_server
-from toolcast_runtime.external import server_process
+from toolcast_runtime.external import server_process, session
 
 
 class FakeProcess:
@@ -69,6 +70,30 @@ async def test_external_server_stop_closes_stdin_then_terminates_then_kills(
     stopped: Any = process
     await server_process.stop(stopped, 2.0)
     assert process.events == ["input", *signals, "closed"]
+
+
+async def test_close_waits_8_seconds_for_a_connection_and_10_in_total(
+    monkeypatch: pytest.MonkeyPatch, open_tools: Open
+) -> None:
+    """A connection that is not closed is cancelled and gets the same time again."""
+    waits: list[float] = []
+
+    async def wait(tasks: Any, timeout: float) -> None:
+        waits.append(timeout)
+        await asyncio.sleep(0)
+
+    def limit(seconds: float) -> asyncio.Timeout:
+        waits.append(seconds)
+        return asyncio.timeouts.timeout(0)
+
+    monkeypatch.setattr(asyncio, "wait", wait)
+    monkeypatch.setattr(asyncio, "timeout", limit)
+    task = asyncio.ensure_future(asyncio.Event().wait())
+    await session._wait_until_closed(cast(Any, task))
+    tools = open_tools()
+    tools._connections["odd"] = cast(Any, SimpleNamespace(close=asyncio.Event().wait))
+    await tools._close()
+    assert task.cancelled() and waits == [8.0, 8.0, 10.0]
 
 
 def test_external_server_process_inherits_only_listed_variables(

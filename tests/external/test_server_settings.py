@@ -52,9 +52,10 @@ def test_external_tool_names_are_converted_to_local_names_and_back() -> None:
         ({"allow": ()}, "p_a", False),
     ],
 )
-def test_external_server_can_provide_applies_prefix_renames_allow_and_deny(
+def test_external_server_provides_a_tool_name_by_its_prefix_renames_allow_and_deny(
     settings: dict[str, Any], name: str, expected: bool
 ) -> None:
+    """`can_provide` returns whether the server may have a tool of the name."""
     assert make_server(**settings).can_provide(name) is expected
 
 
@@ -76,9 +77,10 @@ def test_external_server_can_provide_applies_prefix_renames_allow_and_deny(
         ({"clients": None}, ToolFilter(client="you"), True),
     ],
 )
-def test_external_server_can_provide_any_applies_the_filter_and_the_client(
+def test_external_server_without_tools_for_a_client_or_tool_filter_is_not_needed(
     settings: dict[str, Any], tool_filter: ToolFilter, expected: bool
 ) -> None:
+    """`can_provide_any` returns whether a listing needs a connection to the server."""
     assert make_server(**settings).can_provide_any(tool_filter) is expected
 
 

@@ -7,12 +7,13 @@ from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 
 from toolcast_runtime.core.server_settings import ExternalServer, ResolvedServer
 from toolcast_runtime.external import connection as connection_module
-from toolcast_runtime.external import server_process, transports
+from toolcast_runtime.external import request_errors, server_process, transports
 from toolcast_runtime.external import session as session_module
 from toolcast_runtime.external.connection import Connection
 from toolcast_runtime.external.transports import (
@@ -178,7 +179,35 @@ async def test_last_2000_bytes_of_server_stderr_are_stored(clock: FakeClock) -> 
     assert clock.sleeps == [0.01] * 3
 
 
-def test_external_server_process_second_exit_reason_is_ignored() -> None:
+@pytest.mark.parametrize(("reason", "grace"), [(None, 1.0), ("it failed", 0.1)])
+async def test_stdio_server_has_less_time_to_stop_after_its_connection_failed(
+    monkeypatch: pytest.MonkeyPatch, reason: str | None, grace: float
+) -> None:
+    graces: list[float] = []
+
+    async def start(_: Any) -> Any:
+        return SimpleNamespace(close=lambda: None)
+
+    async def stop(_: Any, seconds: float) -> None:
+        graces.append(seconds)
+
+    async def finish(*_: Any) -> None:
+        """Replace the tasks that read and write."""
+
+    for name in ("_read_messages", "_read_stderr", "_write_messages"):
+        monkeypatch.setattr(transports, name, finish)
+    monkeypatch.setattr(transports, "start", start)
+    monkeypatch.setattr(transports, "stop", stop)
+    monkeypatch.setattr(transports, "kill", lambda _: None)
+    process_exit = ProcessExit(lambda: None)
+    async with transports.stdio_transport(ResolvedServer(command="x"), process_exit):
+        if reason is not None:
+            process_exit.set_reason(reason)
+    assert graces == [grace]
+
+
+def test_second_exit_reason_for_an_external_server_process_is_ignored() -> None:
+    """Its callback is called only once, too."""
     calls: list[int] = []
     process_exit = ProcessExit(lambda: calls.append(1))
     for reason in ("first", "second"):
@@ -242,6 +271,53 @@ async def test_external_http_response_size_is_limited_except_for_event_streams(
         await read_response(response)
 
 
+class IncompleteStream(httpx2.AsyncByteStream):
+    """A response body that stops after its first part, with or without an error."""
+
+    def __init__(self, error: Exception | None) -> None:
+        self.error = error
+
+    async def __aiter__(self) -> Any:
+        yield b"part"
+        if self.error is not None:
+            raise self.error
+        await anyio.sleep_forever()
+
+
+@pytest.mark.parametrize("error", [httpx2.ReadError("lost"), None])
+async def test_external_http_error_is_stored_without_an_incomplete_body(
+    monkeypatch: pytest.MonkeyPatch, error: Exception | None
+) -> None:
+    """Reading the body has a timeout of five seconds."""
+    limits: list[float] = []
+    fail_after = anyio.fail_after
+
+    def limit_time(seconds: float) -> Any:
+        limits.append(seconds)
+        return fail_after(0.01)
+
+    monkeypatch.setattr(anyio, "fail_after", limit_time)
+    failures: list[request_errors.HttpFailure] = []
+    request_errors.HTTP_FAILURES.set(failures)
+    request = httpx2.Request("POST", "http://far.test")
+    response = httpx2.Response(502, request=request, stream=IncompleteStream(error))
+    await request_errors.record_failure(response)
+    assert limits == [5.0]
+    assert [(failure.status, failure.message) for failure in failures] == [(502, "")]
+
+
+@pytest.mark.parametrize(("size", "length"), [(500, 500), (501, 500)])
+async def test_external_http_error_message_has_at_most_500_characters(
+    size: int, length: int
+) -> None:
+    failures: list[request_errors.HttpFailure] = []
+    request_errors.HTTP_FAILURES.set(failures)
+    request = httpx2.Request("POST", "http://far.test")
+    response = httpx2.Response(502, request=request, stream=ChunkStream(size))
+    await request_errors.record_failure(response)
+    assert [failure.message for failure in failures] == ["x" * length]
+
+
 async def test_http_client_refuses_compression_and_maps_timeouts_to_status_504() -> (
     None
 ):
@@ -295,7 +371,7 @@ async def test_server_reconnect_delay_doubles_until_a_connection_lasts_30_second
     fake_asyncio = SimpleNamespace(get_running_loop=lambda: loop, sleep=clock.sleep)
     connection = Connection(ExternalServer("far"), frozenset(), lambda: None)
     monkeypatch.setattr(connection_module, "asyncio", fake_asyncio)
-    monkeypatch.setattr(connection_module.random, "uniform", lambda least, most: most)
+    monkeypatch.setattr(connection_module.random, "uniform", lambda *pair: max(pair))
     monkeypatch.setattr(Connection, "_connect", connect)
     monkeypatch.setattr(
         Connection, "_set_down", lambda _, why, delay: pauses.append(delay)
@@ -304,6 +380,11 @@ async def test_server_reconnect_delay_doubles_until_a_connection_lasts_30_second
         await connection._run()
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0, 0.5, 1.0]
     assert clock.sleeps == pauses
+    monkeypatch.setattr(connection_module.random, "uniform", lambda *pair: min(pair))
+    pauses.clear()
+    with pytest.raises(StopError):
+        await connection._run()
+    assert pauses[:3] == [0.5, 1.0, 2.0], "each delay is random from half to all of it"
 
 
 async def test_external_tool_list_is_refreshed_every_five_minutes(
@@ -346,10 +427,12 @@ async def test_external_tool_list_is_refreshed_every_five_minutes(
     assert changed == [1]
 
 
-async def test_failed_first_connection_to_a_server_is_logged_without_lost_tools(
+async def test_failed_first_connection_to_an_external_server_is_logged_as_not_connected(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    """The message names the delay and, as no tools were listed yet, none of them."""
     connection = Connection(ExternalServer("far"), frozenset(), lambda: None)
-    connection._set_down("no", 0.5)
+    for _ in range(2):
+        connection._set_down("no", 0.5)
     message = "external server far: not connected: no; next attempt in 0.5 s"
-    assert (caplog.messages, connection.state) == ([message], "down")
+    assert (caplog.messages, connection.state) == ([message] * 2, "down")

@@ -103,7 +103,7 @@ def test_importing_generated_mcp_server_does_not_import_mcp_sdk_or_uvicorn() -> 
 
 
 @pytest.mark.slow
-def test_generated_asgi_app_runs_and_shuts_down_under_uvicorn() -> None:
+def test_generated_asgi_app_checks_tokens_and_stops_under_uvicorn() -> None:
     command = [sys.executable, "-m", "uvicorn", f"{MODULE}:app", "--port", "0"]
     process = subprocess.Popen(
         command, cwd=ROOT, env={**os.environ, **ENVIRONMENT}, stderr=subprocess.PIPE

@@ -103,6 +103,30 @@ async def test_idle_authenticated_connection_is_closed_to_admit_another(
         assert await reader.read() == b""
 
 
+async def test_connection_with_a_running_call_is_not_closed_to_admit_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    is_running, can_answer = asyncio.Event(), asyncio.Event()
+
+    async def slow_app(scope: Any, receive: Any, send: Any) -> None:
+        scope["extensions"][ADMITTED]()
+        is_running.set()
+        await can_answer.wait()
+        await echo(scope, receive, send)
+
+    monkeypatch.setattr(connections, "get_admission_limit", lambda: 1)
+    monkeypatch.setattr(connections, "_QUIET_S", 0.0)
+    async with (
+        connect(slow_app) as (_, reader, writer),
+        connect(admission_app) as (_, other_reader, other_writer),
+    ):
+        writer.write(HEAD % 1 + b"a")
+        await is_running.wait()
+        assert await request_admission(other_reader, other_writer) == b"0"
+        can_answer.set()
+        assert (await reader.readline()).startswith(b"HTTP/1.1 200 ")
+
+
 async def test_connection_over_the_limit_makes_the_oldest_one_end_with_503(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -118,6 +142,25 @@ async def test_connection_over_the_limit_makes_the_oldest_one_end_with_503(
         )
         other_writer.write(HEAD % 1 + b"a")
         assert await other_reader.readuntil(b" a")
+
+
+async def test_connection_in_shutdown_answers_a_request_and_closes_with_one_header(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Connections share their default headers; idle ones are closed without a request."""
+    monkeypatch.setattr(connections, "IDLE_SHUTDOWN_S", 0.05)
+    async with (
+        connect(echo) as (first, idle_reader, _),
+        connect(echo) as (second, reader, writer),
+    ):
+        second.server_state = first.server_state
+        first.shutdown()
+        second.shutdown()
+        writer.write(HEAD % 1 + b"a")
+        answer = await reader.read()
+        assert answer.count(b"connection: close") == 1 and answer.endswith(b"1 a")
+        async with asyncio.timeout(5):
+            assert await idle_reader.read() == b""
 
 
 @pytest.mark.parametrize(("headers", "status"), [(198, b"200"), (199, b"400")])
@@ -142,3 +185,6 @@ async def test_http_request_body_in_500_one_byte_chunks_is_read_completely() -> 
         writer.write(head + b"1\r\na\r\n" * 500 + b"0\r\n\r\n")
         answer = await reader.readuntil(b"a" * 500)
         assert answer.startswith(b"HTTP/1.1 200 ")
+        writer.write(HEAD % 1 + b"b")
+        async with asyncio.timeout(5):
+            await reader.readuntil(b" b")

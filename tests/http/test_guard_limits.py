@@ -114,6 +114,7 @@ def test_json_levels_and_values_are_counted_only_to_just_above_the_limit() -> No
     assert measure_nesting(b"[" * 300) == 201
     assert measure_nesting(b"[]" * 201) == 1
     assert measure_nesting(b"[[{}]]" * 99) == 3
+    assert measure_nesting(b"[" + b"[]," * 200 + b"[[]]]") == 3
     assert measure_nesting(b'["' + b"[" * 300 + b'"]') == 1
     assert measure_nesting(rb'["\"' + b"{" * 300 + b'"]') == 1
     assert count_values(b"[" + b"1," * 9_997 + b"1]") == 9_999

@@ -16,7 +16,12 @@ from toolcast_runtime.http import connections, request_limits
 from toolcast_runtime.http.app import _PathRouter
 from toolcast_runtime.http.connections import BoundedProtocol
 from toolcast_runtime.http.endpoints import Tokens
-from toolcast_runtime.http.request_limits import ARRIVED, AllowedHosts, Guard
+from toolcast_runtime.http.request_limits import (
+    ADMITTED,
+    ARRIVED,
+    AllowedHosts,
+    Guard,
+)
 
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 
@@ -84,6 +89,15 @@ async def test_http_request_with_invalid_headers_is_refused_without_reading_the_
 ) -> None:
     app = GuardedApp()
     assert await app.handle(*headers) == [status]
+    assert app.body is None
+
+
+async def test_http_request_gets_503_if_its_connection_is_not_admitted() -> None:
+    app = GuardedApp()
+    extensions = {ADMITTED: lambda: False}
+    assert await app.handle(HOST, WRONG_TOKEN, extensions=extensions) == [401]
+    app = GuardedApp()
+    assert await app.handle(HOST, VALID_TOKEN, extensions=extensions) == [503]
     assert app.body is None
 
 
@@ -315,6 +329,13 @@ async def test_http_response_head_is_sent_even_if_the_asgi_app_then_fails() -> N
         writer.write(HEAD % 1 + b"a")
         async with asyncio.timeout(5):
             assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
+
+
+async def test_http_request_head_must_be_complete_within_ten_seconds() -> None:
+    async with connect(echo) as (protocol, _, _):
+        assert protocol._deadline is not None
+        remaining = protocol._deadline.when() - asyncio.get_running_loop().time()
+        assert 5 < remaining <= 10
 
 
 async def measure_incomplete_head(

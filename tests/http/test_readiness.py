@@ -7,7 +7,7 @@ import json
 import sqlite3
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -19,7 +19,7 @@ from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.external import ExternalServer, ExternalTools
 from toolcast_runtime.http import Endpoint, HttpSettings
-from toolcast_runtime.http.app import build_http_app
+from toolcast_runtime.http.app import Readiness, build_http_app
 from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.ledger import LedgerSettings
 from toolcast_runtime.mcp import McpServer
@@ -199,7 +199,7 @@ def test_ready_endpoint_counts_external_servers_by_state_without_names(
     asyncio.run(registry.close())
 
 
-def test_ready_requests_within_the_check_interval_share_one_check(
+async def test_ready_requests_within_5_seconds_after_a_check_do_not_repeat_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry = make_ledger_registry(tmp_path)
@@ -211,10 +211,14 @@ def test_ready_requests_within_the_check_interval_share_one_check(
         checks += 1
         await check_ledger()
 
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            assert message["status"] == 200
+
     monkeypatch.setattr(registry.calls, "check_ledger", count_check)
-    monkeypatch.setattr("toolcast_runtime.http.app._READINESS_INTERVAL_S", 600.0)
-    assert request_readiness(registry, 20) == [(200, READY)] * 20
-    assert checks == 1
-    monkeypatch.setattr("toolcast_runtime.http.app._READINESS_INTERVAL_S", 0.0)
-    assert request_readiness(registry, 5) == [(200, READY)] * 5
-    assert checks == 6
+    readiness = Readiness(McpServer(registry, name="s"))
+    async with registry:
+        for age, expected_checks in ((0, 1), (0, 1), (4, 1), (5.1, 2)):
+            readiness._checked_at = asyncio.get_running_loop().time() - age
+            await readiness.answer({"type": "http"}, cast(Any, None), send)
+            assert checks == expected_checks

@@ -151,7 +151,9 @@ def server(project: Project) -> McpServer:
     return server
 
 
-def test_package_for_a_newer_runtime_raises_import_error(project: Project) -> None:
+def test_importing_a_package_generated_for_a_newer_runtime_raises_import_error(
+    project: Project,
+) -> None:
     package = project.root / "shared_desk/desk/__init__.py"
     text = package.read_text("utf-8")
     newer = RUNTIME_LEVEL + 1
@@ -201,7 +203,7 @@ def call(client: TestClient, caller: str, name: str, **arguments: Any) -> Any:
 
 
 @pytest.mark.parametrize("caller", LISTS)
-def test_shared_server_client_lists_and_calls_tools_of_toolsets_that_allow_it(
+def test_combined_server_client_lists_and_calls_tools_of_toolsets_that_allow_it(
     client: TestClient, server: McpServer, caller: str
 ) -> None:
     """A call runs in the tool's toolset; a tool that is not allowed is unknown."""
@@ -219,7 +221,7 @@ def test_shared_server_client_lists_and_calls_tools_of_toolsets_that_allow_it(
             assert answer == f"Unknown tool: {name}"
 
 
-def test_shared_server_applies_each_toolset_validation_and_ledger(
+def test_combined_server_applies_each_toolset_validation_and_ledger(
     client: TestClient, project: Project
 ) -> None:
     """Former names of a renamed tool work, too."""
@@ -229,7 +231,7 @@ def test_shared_server_applies_each_toolset_validation_and_ledger(
     assert (project.root / "notes.sqlite3").exists()
 
 
-def test_shared_server_token_is_valid_only_at_its_client_path(
+def test_combined_server_token_is_valid_only_at_its_client_path(
     client: TestClient,
 ) -> None:
     for caller, owner in product(LISTS, (*LISTS, "admin")):
@@ -237,7 +239,7 @@ def test_shared_server_token_is_valid_only_at_its_client_path(
         assert (answer == 401) == (caller != owner)
 
 
-def test_shared_server_lists_resources_prompts_and_skills_allowed_to_a_client(
+def test_combined_server_lists_resources_prompts_and_skills_allowed_to_a_client(
     client: TestClient,
 ) -> None:
     for caller, guides in {
@@ -268,7 +270,7 @@ def test_shared_server_lists_resources_prompts_and_skills_allowed_to_a_client(
     assert [prompt["name"] for prompt in prompts] == ["notes_hello", "plans_hello"]
 
 
-def test_shared_server_describes_all_toolsets_in_initialize_and_admin_list(
+def test_combined_server_describes_all_toolsets_in_initialize_and_admin_list(
     client: TestClient, server: McpServer
 ) -> None:
     """Initialization returns the endpoint's title and the joined instructions."""
@@ -289,7 +291,7 @@ def test_shared_server_describes_all_toolsets_in_initialize_and_admin_list(
     } == LISTS
 
 
-def test_shared_server_enters_each_toolset_lifespan_once_per_start(
+def test_combined_server_enters_each_toolset_lifespan_once_per_start(
     client: TestClient,
 ) -> None:
     for toolset in ("notes", "plans"):
@@ -298,7 +300,7 @@ def test_shared_server_enters_each_toolset_lifespan_once_per_start(
 
 
 @pytest.mark.slow
-def test_shared_server_generated_module_serves_stdio_and_prints_usage(
+def test_combined_server_module_serves_stdio_and_prints_usage_for_help_option(
     project: Project,
 ) -> None:
     result = request_tools_list(
@@ -312,7 +314,7 @@ def test_shared_server_generated_module_serves_stdio_and_prints_usage(
 
 
 @pytest.mark.parametrize("missing_tools", [0, 1])
-def test_shared_server_snapshot_test_fails_if_a_tool_is_missing(
+def test_combined_server_snapshot_test_fails_if_a_tool_is_missing(
     server: McpServer, monkeypatch: pytest.MonkeyPatch, missing_tools: int
 ) -> None:
     def listed(command: list[str], root: Path, revision: str) -> bytes:
@@ -336,7 +338,7 @@ def test_shared_server_snapshot_test_fails_if_a_tool_is_missing(
 
 
 @pytest.mark.slow
-def test_check_preflight_reports_missing_shared_server_token_variables(
+def test_check_preflight_reports_missing_combined_server_token_variables(
     project: Project,
 ) -> None:
     output = project.toolcast("check", "--preflight").stderr
@@ -347,7 +349,7 @@ def test_check_preflight_reports_missing_shared_server_token_variables(
     assert "DESK_TOKEN_PLANNER" in output
 
 
-def test_unknown_shared_server_client_cannot_list_or_call_tools(
+def test_unknown_combined_server_client_cannot_list_or_call_tools(
     server: McpServer,
 ) -> None:
     with pytest.raises(LookupError, match="stranger"):
@@ -359,7 +361,7 @@ def test_unknown_shared_server_client_cannot_list_or_call_tools(
     assert server.registry.call_tool_sync("read_note", {}, None).error is not None
 
 
-def test_shared_server_without_tokens_is_refused_on_a_public_address(
+def test_combined_server_without_tokens_is_refused_on_a_public_address(
     server: McpServer,
 ) -> None:
     assert server.http is not None
@@ -367,7 +369,7 @@ def test_shared_server_without_tokens_is_refused_on_a_public_address(
         ListenSettings.from_environment(server.http, "0.0.0.0", {})
 
 
-def test_shared_server_refuses_toolsets_with_equal_tools_or_without_clients(
+def test_combined_server_refuses_toolsets_with_equal_tools_or_without_clients(
     server: McpServer,
 ) -> None:
     notes, plans = server.toolsets

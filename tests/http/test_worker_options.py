@@ -54,10 +54,10 @@ def build_worker(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
         ({"workers": 2, "replica": True}, True),
     ],
 )
-def test_http_worker_app_is_among_several_with_options_workers_or_replica(
+def test_http_worker_app_has_others_next_to_it_with_two_workers_or_replica_option(
     used: Any, monkeypatch: pytest.MonkeyPatch, options: Any, several: bool
 ) -> None:
-    """The application is not one of several with one worker process."""
+    """With one worker process it is the only one."""
     build_worker(monkeypatch, **options)
     assert used["several"] is used["is_one_of_several"] is several
 

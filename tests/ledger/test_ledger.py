@@ -26,16 +26,18 @@ def echo(handlers: Any) -> None:
     handlers.echo = lambda arguments, /: arguments
 
 
-async def test_call_is_one_ledger_row(file_ledger: FileLedger, handlers: Any) -> None:
+async def test_completed_tool_call_is_one_ledger_row(
+    file_ledger: FileLedger, handlers: Any
+) -> None:
     arguments = {"b": None, "a": [1, 2.0, "é\u2028"]}
     assert (await file_ledger.call("echo", arguments, "copilot")).success
     await file_ledger.calls.close()
     (row,) = file_ledger.rows()
     assert (row["toolset"], row["tool"], row["client"]) == ("toys", "echo", "copilot")
     assert (row["outcome"], row["error"]) == ("ok", None)
-    assert json.loads(row["arguments"]) == arguments
-    assert json.loads(row["result"]) == arguments
-    assert row["seconds"] > 0
+    text = json.dumps(arguments, ensure_ascii=False)
+    assert row["arguments"] == row["result"] == text
+    assert 0 < row["seconds"] < 60
     assert row["started"].endswith("+00:00")
 
 
@@ -194,7 +196,9 @@ async def test_closed_ledger_is_opened_again_by_the_next_call(
     assert len(file_ledger.rows()) == 3
 
 
-def test_ledger_is_shared_by_threads(file_ledger: FileLedger) -> None:
+def test_calls_from_concurrent_threads_are_all_recorded_in_one_ledger(
+    file_ledger: FileLedger,
+) -> None:
     def calls() -> None:
         for _ in range(5):
             assert asyncio.run(file_ledger.call("echo")).success

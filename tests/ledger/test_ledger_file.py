@@ -173,7 +173,7 @@ async def test_calls_refused_for_an_unusable_ledger_are_logged_at_most_twice(
 
 
 @pytest.mark.parametrize("location", ["calls.sqlite3", "a/b.sqlite3", "./x", "../x"])
-def test_ledger_error_says_that_the_working_directory_was_removed(
+def test_ledger_error_names_a_removed_working_directory_as_the_cause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
 ) -> None:
     folder = tmp_path / "removed"

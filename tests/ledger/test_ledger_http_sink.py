@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -84,6 +85,8 @@ async def test_http_sink_posts_the_tool_call_record_after_the_call_ends(
     # Calls that run for an hour are posted before their end, so the start is recent.
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     await sink.write(replace(make_record("1"), started=now))
+    threads = [thread for thread in threading.enumerate() if thread.name == "sink"]
+    assert all(thread.daemon for thread in threads), "they would prevent process exit"
     await sink.write(replace(make_ended_record("1"), started=now))
     await sink.write(make_ended_record("2", outcome="error", result=None, error="no"))
     await sink.close()
@@ -228,7 +231,9 @@ asyncio.run(main())
 """
 
 
-async def test_killed_process_loses_no_row(endpoint: Endpoint, tmp_path: Path) -> None:
+async def test_rows_in_a_killed_process_outbox_are_posted_by_the_next_http_sink(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
     outbox = tmp_path / "outbox.sqlite3"
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(outbox)], cwd=ROOT, stdout=subprocess.PIPE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import queue
 import sqlite3
 import threading
@@ -15,7 +16,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -88,7 +89,9 @@ def test_unwritten_ends_are_retried_after_2_s(monkeypatch: pytest.MonkeyPatch) -
     assert batches._unwritten == 0
 
 
-def test_exit_waits_60_seconds_for_the_thread(caplog: pytest.LogCaptureFixture) -> None:
+def test_process_exit_waits_60_seconds_for_the_ledger_thread(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     batches = Batches()
     joined: list[float] = []
     thread: Any = SimpleNamespace(join=joined.append, is_alive=lambda: True)
@@ -122,6 +125,42 @@ def test_ledger_waits_30_seconds_or_not_at_all_for_a_sqlite_lock(
     for is_patient, most in ((True, 30_000), (False, 0)):
         sqlite_ledger._set_lock_wait(connection, is_patient=is_patient)
         assert connection.execute("PRAGMA busy_timeout").fetchone() == (most,)
+
+
+@pytest.mark.parametrize(
+    ("code", "seconds"),
+    [
+        (sqlite3.SQLITE_BUSY, 40),
+        (sqlite3.SQLITE_BUSY_RECOVERY, 40),
+        (sqlite3.SQLITE_CANTOPEN, 0),
+    ],
+)
+def test_ledger_retries_to_use_wal_mode_for_30_seconds_while_the_file_is_busy(
+    monkeypatch: pytest.MonkeyPatch, code: int, seconds: int
+) -> None:
+    """Here each attempt takes 10 seconds, so that the last one begins after 30."""
+    clock = SimpleNamespace(now=0)
+
+    def advance(_: float) -> None:
+        clock.now += 10
+
+    def execute(_: str) -> None:
+        error = sqlite3.OperationalError()
+        error.sqlite_errorcode = code
+        raise error
+
+    fake_time = SimpleNamespace(monotonic=lambda: clock.now, sleep=advance)
+    monkeypatch.setattr(sqlite_ledger, "time", fake_time)
+    with pytest.raises(sqlite3.OperationalError):
+        sqlite_ledger._use_wal(cast(Any, SimpleNamespace(execute=execute)))
+    assert clock.now == seconds
+
+
+def test_record_with_a_number_that_json_lacks_fails_alone(ledger: SqliteLedger) -> None:
+    assert ledger._connection is not None
+    batch = [replace(RECORD, id=f"{n}", result={"n": n}) for n in (1.0, math.nan, 3.0)]
+    failed = sqlite_ledger._write_all(ledger._connection, batch)
+    assert [*failed] == [1] and isinstance(failed[1].__cause__, ValueError)
 
 
 def test_ledger_retention_runs_every_hour_and_logs_its_results(
@@ -322,7 +361,7 @@ def test_http_sink_reads_a_response_up_to_64_kibibytes(sink: HttpSink) -> None:
 def test_http_sink_claims_a_record_for_four_request_timeouts(
     sink: HttpSink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A call without an end is posted after an hour."""
+    """No other process posts it meanwhile. A call without an end waits for an hour."""
     clock = NOW.timestamp()
     monkeypatch.setattr(http_sink.time, "time", lambda: clock)
 

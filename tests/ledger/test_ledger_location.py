@@ -43,7 +43,10 @@ def test_get_database_url_returns_postgresql_urls_from_the_ledger_variable() -> 
         assert SETTINGS.get_database_url({"TOY_LEDGER": url}) == url
 
 
-def test_ledger_settings_identify_a_package_by_its_folder(tmp_path: Path) -> None:
+def test_ledger_settings_package_is_the_generated_packages_absolute_path(
+    tmp_path: Path,
+) -> None:
+    """It is empty for a package without a folder."""
     tools = ModuleType("toy.tools")
     tools.__path__ = [str(tmp_path / "toy" / "tools"), "/elsewhere"]
     assert SETTINGS.for_package(tools).package == str((tmp_path / "toy").resolve())

@@ -110,7 +110,9 @@ async def test_database_row_has_escaped_user_and_text(url: str, handlers: Any) -
     assert (second["client"], second["outcome"]) == ("%s?", "error")
 
 
-async def test_postgresql_ledger_check_stores_no_row_reports_errors(url: str) -> None:
+async def test_postgresql_ledger_check_stores_no_row_and_raises_for_an_unusable_table(
+    url: str,
+) -> None:
     ledger = open_ledger(SETTINGS)
     await ledger.check()
     assert DatabaseLedger(url).rows() == []
@@ -171,7 +173,9 @@ async def test_last_ledger_rows_are_written_after_connection_broke(url: str) -> 
     assert [row["outcome"] for row in DatabaseLedger(url).rows()] == ["ok"]
 
 
-async def test_ledger_close_waits_for_no_lost_database(url: str, server: str) -> None:
+async def test_ledger_close_does_not_wait_for_an_unavailable_postgresql_database(
+    url: str, server: str
+) -> None:
     ledger = open_ledger(SETTINGS)
     await ledger.write(STARTED)
     stop_database(server, url)
@@ -248,7 +252,9 @@ async def test_tool_calls_are_refused_while_the_ledger_database_is_unavailable(
     assert [row["outcome"] for row in database_ledger.rows()] == ["ok"]
 
 
-async def test_process_opens_at_most_5_connections(url: str, handlers: Any) -> None:
+async def test_process_opens_at_most_5_postgresql_ledger_connections(
+    url: str, handlers: Any
+) -> None:
     """It closes them at its end."""
     seen: list[int] = []
 

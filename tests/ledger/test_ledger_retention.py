@@ -18,7 +18,7 @@ import pytest
 from tests.runtime.file_ledger import FileLedger
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.question import PendingQuestion
-from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
+from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record, tables
 from toolcast_runtime.ledger.recorder import open_ledger
 from toolcast_runtime.ledger.tables import ApprovalsTable, remove_old, stop_retention
 
@@ -126,7 +126,9 @@ def test_old_rows_are_removed_in_batches_of_500(settings: LedgerSettings) -> Non
     assert remove_old(settings, threading.Event(), NOW) == 0
 
 
-async def test_call_with_removed_row_is_written_again(settings: LedgerSettings) -> None:
+async def test_call_end_is_recorded_again_after_retention_removed_its_row(
+    settings: LedgerSettings,
+) -> None:
     """The content of the removed row is erased from the file."""
     ledger = open_ledger(settings)
     started = format_hours_ago(24 * 100)
@@ -153,6 +155,21 @@ async def test_first_tool_call_in_a_process_removes_old_ledger_rows(
     assert (await file_ledger.call("spin")).success
     await file_ledger.calls.close()
     assert len(file_ledger.rows()) == (1 if keep else 2)
+
+
+def test_ledger_retention_thread_is_started_once_and_again_after_its_end(
+    settings: LedgerSettings,
+) -> None:
+    """In a forked child, the thread has ended."""
+    tables.start_retention(settings)
+    first = tables._sweeping[settings]
+    tables.start_retention(settings)
+    assert tables._sweeping[settings] is first
+    first.ended.set()
+    first.join()
+    tables.start_retention(settings)
+    assert tables._sweeping[settings] is not first
+    tables.stop_retention(settings)
 
 
 def test_failed_old_ledger_row_removal_is_logged_and_keeps_the_rows(

@@ -38,6 +38,32 @@ async def test_sync_and_async_sink_functions_receive_the_call_records(
     assert not (tmp_path / "unused").exists()
 
 
+async def test_ledger_close_waits_until_the_sink_function_has_a_cancelled_call(
+    tmp_path: Path, handlers: Any
+) -> None:
+    outcomes: list[str] = []
+    is_running = asyncio.Event()
+
+    async def work() -> None:
+        is_running.set()
+        await asyncio.Event().wait()
+
+    async def append(record: Record) -> None:
+        for _ in range(100):
+            await asyncio.sleep(0)
+        outcomes.append(record.outcome)
+
+    handlers.work, handlers.sink = work, append
+    file_ledger = FileLedger(tmp_path / "unused", f"{HANDLERS}:sink")
+    call = asyncio.ensure_future(file_ledger.call("work"))
+    await is_running.wait()
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    await file_ledger.calls.close()
+    assert outcomes == ["started", "cancelled"]
+
+
 async def test_tool_call_is_refused_if_the_ledger_sink_function_fails(
     tmp_path: Path, handlers: Any
 ) -> None:
@@ -53,7 +79,7 @@ async def test_tool_call_is_refused_if_the_ledger_sink_function_fails(
 async def test_each_registry_logs_its_first_ledger_failure(
     tmp_path: Path, handlers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Also if an earlier registry that has ended had the same `id`."""
+    """Also if a deleted registry had the same `id()`."""
     handlers.work = lambda: None
     for count in range(1, 20):
         file_ledger = FileLedger(tmp_path / "unused", f"{HANDLERS}:absent")

@@ -112,7 +112,9 @@ async def test_ledger_write_waits_10_seconds_for_a_restarted_database(
     assert database.closed == 1
 
 
-def test_database_connection_has_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_postgresql_ledger_connection_has_timeouts_and_keepalives(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     options: dict[str, Any] = {}
 
     def connect(**keywords: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.lifespan.conftest import Toolset
+from tests.waiting import wait_until_async
 from toolcast_runtime.lifespan import dependencies as lifespan
 
 
@@ -30,6 +31,13 @@ async def test_lifespan_start_is_limited_to_60_seconds_and_its_end_to_4_seconds(
     await run.stop()
     assert waited == [4.0, 0.5]
     assert "the lifespan of `toys` (a:b) did not end within 4 seconds" in caplog.text
+    caplog.clear()
+    run._log_late_start()
+    late = "the lifespan of `toys` (a:b): it has not started within 60 seconds"
+    assert caplog.messages == [late]
+    run.started.set_result({})
+    run._log_late_start()
+    assert caplog.messages == [late]
 
 
 async def test_lifespan_start_timer_is_a_daemon_and_is_cancelled(
@@ -47,6 +55,28 @@ async def test_lifespan_start_timer_is_a_daemon_and_is_cancelled(
         (clock,) = made
         assert (clock.daemon, clock.interval) == (True, 60.0)
     assert clock.finished.is_set()
+
+
+async def test_registry_close_cancels_a_lifespan_that_is_starting(
+    make_toolset: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It does not wait until the time limit for ending."""
+    toolset = make_toolset("""
+        @asynccontextmanager
+        async def lifespan():
+            events.append("starting")
+            try:
+                await asyncio.Event().wait()
+            finally:
+                events.append("cancelled")
+            yield
+    """)
+    call = asyncio.ensure_future(toolset.registry.call_tool("plain"))
+    await wait_until_async(lambda: toolset.events == ["starting"])
+    await toolset.registry.close()
+    assert (await call).error is not None
+    assert toolset.events == ["starting", "cancelled"]
+    assert "did not end within" not in caplog.text
 
 
 def test_overriding_an_unknown_lifespan_dependency_suggests_a_similar_name() -> None:

@@ -203,6 +203,7 @@ PLAIN = """
     def lifespan():
         events.append("opened")
         entered = threading.current_thread()
+        assert entered.daemon, "a hanging lifespan would prevent the process's exit"
         connection = sqlite3.connect(":memory:")
         try:
             yield {"db": Database()}

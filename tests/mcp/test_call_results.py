@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from mcp.shared.exceptions import MCPError
@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 from toolcast_runtime.core.context import CALLER, Caller, ToolResponse
 from toolcast_runtime.mcp import sdk_server
 from toolcast_runtime.mcp.results import (
+    NULL_RESULT,
     answer_with_state,
     build_call_result,
     escape_surrogates,
@@ -19,6 +20,7 @@ from toolcast_runtime.mcp.results import (
 )
 
 TEXT = {"type": "text", "text": "a"}
+IMAGE = {"type": "image", "data": "", "mimeType": "image/png"}
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,7 @@ def test_tool_response_becomes_mcp_text_blocks_and_structured_content(
     response: Any, structured: bool, texts: Any, value: Any, is_error: bool
 ) -> None:
     result: Any = build_call_result(response, structured=structured)
+    assert not NULL_RESULT.get(), "only a null result has null as structured content"
     assert [block.text for block in result.content] == texts
     assert result.structured_content == value
     assert bool(result.is_error) is is_error
@@ -57,9 +60,30 @@ def test_mcp_tool_result_with_send_structured_does_not_repeat_the_value_as_text(
     response: ToolResponse, texts: list[str], value: Any
 ) -> None:
     """With `send="structured"` only content blocks and notes are sent as text."""
+    token = NULL_RESULT.set(False)
     result: Any = build_call_result(response, structured=True, send="structured")
+    assert NULL_RESULT.get() is (value is None)
+    NULL_RESULT.reset(token)
     assert [block.text for block in result.content] == texts
     assert result.structured_content == value
+
+
+@pytest.mark.parametrize(
+    ("send", "result", "content", "texts"),
+    [
+        ("text", {"n": 1}, [IMAGE], ['{"n": 1}', None]),
+        ("text", {"n": 1}, [TEXT, IMAGE], ["a", None]),
+        ("text", None, [IMAGE], [None]),
+        ("text", [IMAGE], [IMAGE], [None]),
+        ("both", {"n": 1}, [IMAGE], [None]),
+    ],
+)
+def test_mcp_tool_result_with_send_text_adds_the_value_as_text_to_media_only(
+    send: str, result: Any, content: list[Any], texts: list[str | None]
+) -> None:
+    response = ToolResponse(result, content=content)
+    built: Any = build_call_result(response, structured=False, send=send)
+    assert [getattr(block, "text", None) for block in built.content] == texts
 
 
 def test_lone_surrogate_in_an_mcp_result_text_is_escaped_as_backslash_u() -> None:
@@ -69,6 +93,25 @@ def test_lone_surrogate_in_an_mcp_result_text_is_escaped_as_backslash_u() -> Non
 def test_mcp_protocol_versions_before_2026_07_28_are_handshake_versions() -> None:
     assert is_handshake_version("2025-06-18") and is_handshake_version("2025-11-25")
     assert not is_handshake_version("2026-07-28")
+
+
+@pytest.mark.parametrize(
+    ("version", "client_confirms", "can_repeat"),
+    [
+        ("2025-11-25", False, False),
+        ("2025-11-25", True, True),
+        ("2026-07-28", False, True),
+    ],
+)
+def test_mcp_call_is_repeated_with_the_answer_in_the_stateless_version(
+    version: str, client_confirms: bool, can_repeat: bool
+) -> None:
+    """A client that confirms calls itself answers without a question."""
+    context: Any = SimpleNamespace(protocol_version=version)
+    prompt = sdk_server._UserPrompt(
+        context, cast(Any, None), None, cast(Any, None), client_confirms=client_confirms
+    )
+    assert prompt.can_repeat_call is can_repeat
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from toolcast_runtime import ToolResponse
+from toolcast_runtime.core.context import CALL_GUARD
+from toolcast_runtime.core.question import Question
 from toolcast_runtime.mcp.resources_and_prompts import build_handlers
 from toolcast_runtime.resources.mcp_definitions import ResourceOrPrompt
 
@@ -34,18 +38,22 @@ def make_prompt(name: str, **values: tuple[str, ...]) -> ResourceOrPrompt:
 def make_handlers(
     *resources: ResourceOrPrompt,
     prompts: tuple[ResourceOrPrompt, ...] = (),
+    kept: Any = None,
+    skills: Any = None,
     **options: Any,
 ) -> Any:
     """Return the MCP request handlers of a server with these resources and prompts."""
     served: Any = SimpleNamespace(
         resources=lambda client: resources,
         prompts=lambda client: prompts,
-        get_handler_calls=lambda handler: None,
-        parts=(),
+        **{"get_handler_calls": lambda _: None, "parts": (), **options},
     )
-    seal: Any = lambda: SimpleNamespace(refusal=None)  # noqa: E731
-    stores = {"kept": None, "skills": None, **options}
-    return build_handlers(served, "desk", seal, stores["kept"], stores["skills"])
+
+    async def seal_result(_: Any, result: Any) -> Any:
+        return result
+
+    sealer: Any = SimpleNamespace(refusal=None, seal_result=seal_result)
+    return build_handlers(served, "desk", lambda: sealer, kept, skills)
 
 
 async def read(uri: str, *resources: ResourceOrPrompt, **options: Any) -> Any:
@@ -70,7 +78,9 @@ def test_methods_of_resources_prompts_and_completion_exist_only_if_used() -> Non
     assert "on_completion" in make_handlers(make_template("a:{x}", x=("y",)))
 
 
-async def test_mcp_resource_resource_template_and_prompt_lists_are_separate() -> None:
+async def test_resources_resource_templates_and_prompts_have_separate_mcp_lists() -> (
+    None
+):
     """Lists have one page, so a cursor is an error."""
     prompt = make_prompt("p")
     handlers = make_handlers(NOTE, make_template("a:{x}"), prompts=(prompt,))
@@ -155,6 +165,61 @@ async def test_uri_is_read_from_a_resource_before_a_stored_result_and_a_skill() 
     with pytest.raises(MCPError, match="Resource not found") as error:
         await make_handlers(kept=make_store(None))["on_read_resource"](old, params)
     assert error.value.error.code == -32002
+
+
+@pytest.mark.parametrize(
+    ("parts", "request_", "text"),
+    [
+        ((1,), SimpleNamespace(headers="x-who"), "no send for x-who"),
+        ((), SimpleNamespace(headers="x-who"), "send is allowed"),
+        ((1,), None, "send is allowed"),
+    ],
+)
+async def test_call_guard_checks_tool_calls_that_a_resource_handler_makes_over_http(
+    parts: tuple[int, ...], request_: Any, text: str
+) -> None:
+    """Over stdio, requests have no headers and are not guarded."""
+
+    async def run_handler(*arguments: Any) -> Any:
+        guard = CALL_GUARD.get()
+        return arguments[-1](guard("send") if guard else "send is allowed"), None
+
+    calls = SimpleNamespace(make_questions=lambda *_: None, run_handler=run_handler)
+    handlers = make_handlers(
+        replace(NOTE, handler=cast(Any, SimpleNamespace(name="note"))),
+        parts=parts,
+        get_handler_calls=lambda _: calls,
+        find_refusal=lambda name, headers: f"no {name} for {headers}",
+    )
+    context: Any = SimpleNamespace(**{**vars(CONTEXT), "request": request_})
+    params = types.ReadResourceRequestParams(uri="a:note")
+    answer = await handlers["on_read_resource"](context, params)
+    assert answer.contents[0].text == text
+
+
+async def test_resource_handler_that_fails_after_a_question_sends_the_question() -> (
+    None
+):
+    """Without a question, its error is a JSON-RPC error."""
+    question = Question("ok", "Which shelf?", {"type": "object"}, "note", {})
+    questions = {"ok": question}
+
+    def make_questions(ask: Any, *_: Any) -> None:
+        ask._pending.update(questions)
+
+    async def run_handler(*_: Any) -> Any:
+        return ToolResponse(error="The shelf is unknown."), None
+
+    calls = SimpleNamespace(make_questions=make_questions, run_handler=run_handler)
+    resource = replace(NOTE, handler=cast(Any, SimpleNamespace(name="note")))
+    handlers = make_handlers(resource, get_handler_calls=lambda _: calls)
+    params = types.ReadResourceRequestParams(uri="a:note")
+    result = await handlers["on_read_resource"](CONTEXT, params)
+    assert result.input_requests["ok"].params.message == "Which shelf?"
+    questions.clear()
+    with pytest.raises(MCPError, match=r"^The shelf is unknown\.$") as error:
+        await handlers["on_read_resource"](CONTEXT, params)
+    assert error.value.error.code == types.INTERNAL_ERROR
 
 
 async def test_mcp_prompt_messages_are_filled_with_its_arguments() -> None:

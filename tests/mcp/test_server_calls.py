@@ -103,6 +103,9 @@ def test_mcp_tool_without_a_returns_schema_sends_only_text(call: Call) -> None:
     result = call("text", {})["result"]
     assert result["content"] == [{"type": "text", "text": "plain"}]
     assert "structuredContent" not in result
+    result = call("order", {"meta": {"n": 1}})["result"]
+    assert result["content"] == [{"type": "text", "text": '{"meta": {"n": 1}}'}]
+    assert "structuredContent" not in result
 
 
 def test_mcp_tool_can_be_called_by_its_declared_old_name(call: Call) -> None:
@@ -140,7 +143,7 @@ def test_mcp_tool_arguments_are_validated_by_ecma_262_patterns_and_recursive_sch
 
 
 def test_mcp_tool_call_without_a_loadable_handler_is_a_tool_error(call: Call) -> None:
-    """A spec without a handler and a handler that cannot be imported differ."""
+    """Without a handler the text is `not implemented`, otherwise `cannot be loaded`."""
     assert "not implemented" in get_error_text(call("unwritten", {}))
     for tool in ("gone", "absent_module"):
         assert "cannot be loaded" in get_error_text(call(tool, {}))

@@ -13,10 +13,13 @@ from generated.kirishima.mcp_server import SERVER
 from generated.molecule.mcp_server import SERVER as MOLECULE
 from toolcast_runtime import Registry
 from toolcast_runtime.core.context import Caller, calling_as
+from toolcast_runtime.core.toolset_settings import LinkLimits
 from toolcast_runtime.http import runner
 from toolcast_runtime.mcp import request_state as seals
+from toolcast_runtime.mcp import server_options
 from toolcast_runtime.mcp.elicitation import HEARTBEAT_INTERVAL_S, ProgressNotifications
 from toolcast_runtime.mcp.request_state import SealingError, make_sealer
+from toolcast_runtime.mcp.sdk_server import build_server
 from toolcast_runtime.mcp.server_options import main
 from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
 
@@ -33,6 +36,8 @@ from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
         ("--replica", {"replica": True}),
         ("--local-tools", {"local_tools": True}),
         ("--host ::1 --log-level debug", {"host": "::1", "log_level": "debug"}),
+        ("--host [::1]", {"host": "::1"}),
+        ("--host [::1", {"host": "[::1"}),
     ],
 )
 def test_mcp_server_http_options_are_parsed_and_have_defaults(
@@ -49,6 +54,36 @@ def test_mcp_server_http_options_are_parsed_and_have_defaults(
 
 
 @pytest.mark.parametrize(
+    ("options", "is_external"), [([], True), (["--local-tools"], False)]
+)
+def test_mcp_stdio_server_has_external_tools_without_the_local_tools_option(
+    monkeypatch: pytest.MonkeyPatch, options: list[str], is_external: bool
+) -> None:
+    served: list[bool] = []
+    monkeypatch.setattr(
+        server_options,
+        "serve_over_stdio",
+        lambda server, *_: served.append(server.external),
+    )
+    monkeypatch.setattr(server_options, "write_logs", lambda *_: None)
+    main(SERVER, options)
+    assert served == [is_external]
+
+
+@pytest.mark.parametrize(
+    ("links", "is_one_of_several", "is_stored"),
+    [(LinkLimits(), False, True), (LinkLimits(), True, False), (None, False, False)],
+)
+def test_mcp_server_stores_content_for_links_only_in_a_single_process(
+    links: LinkLimits | None, is_one_of_several: bool, is_stored: bool
+) -> None:
+    """Only a server with stored content, resources or skills has `resources/read`."""
+    server = replace(MOLECULE, links=links, skills=None)
+    built = build_server(server, is_one_of_several=is_one_of_several)
+    assert (built.get_request_handler("resources/read") is not None) is is_stored
+
+
+@pytest.mark.parametrize(
     ("key", "is_accepted"),
     [("k" * 32, True), ("k" * 31, False), ("é" * 16, True), ("", True)],
 )
@@ -61,6 +96,14 @@ def test_mcp_state_key_needs_at_least_32_bytes(key: str, is_accepted: bool) -> N
         environment = {"TOY_KEY": f"{'k' * 40} {key}"}
         with pytest.raises(SealingError, match="a key that is too short"):
             make_sealer(server, None, environment=environment)
+
+
+def test_mcp_server_with_an_invalid_state_key_fails_at_startup(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TOY_KEY", "short")
+    with pytest.raises(SealingError, match="a key that is too short"):
+        build_server(replace(MOLECULE, state_key_variable="TOY_KEY"))
 
 
 @pytest.mark.parametrize(
@@ -91,6 +134,11 @@ def test_mcp_server_replica_needs_a_state_key_and_a_ledger_for_confirmations(
     if is_refused:
         with pytest.raises(SealingError, match=r"^`drop` has a `confirm`"):
             make_sealer(served, None, **options)
+
+
+def test_mcp_request_state_is_sealed_for_one_server_and_client() -> None:
+    for client, audience in (("desk", "molecule desk"), (None, "molecule ")):
+        assert make_sealer(MOLECULE, client)._audience == audience
 
 
 def test_sealed_mcp_request_state_expires_after_ten_minutes_and_is_bound_to_the_caller(

@@ -139,7 +139,9 @@ def test_invalid_mcp_server_stdin_line_is_a_json_rpc_error_and_the_next_call_wor
         b'{"jsonrpc":"2.0","method":7}',
     ],
 )
-def test_invalid_notification_has_no_answer(server: Process, line: bytes) -> None:
+def test_invalid_json_rpc_notification_on_stdin_has_no_answer(
+    server: Process, line: bytes
+) -> None:
     write_line(server, line)
     assert [answer["id"] for answer in send_with_call(server, b"{")] == [None, 99]
 

@@ -106,7 +106,7 @@ def test_number_beyond_double_precision_in_an_mcp_output_schema_is_listed_exactl
 def test_generated_tests_fail_if_a_listed_tool_breaks_strict_mcp_types_without_suppression(
     make_project: Callable[..., Project],
 ) -> None:
-    """The definition file of the last tool was changed; suppressed findings pass."""
+    """The definition file of `yielded` is changed; suppressed findings do not fail."""
     untyped = TOOL.replace("{type: object}", "{properties: {a: true}}")
     rules = "compat/strict-client", "spec/mcp-key"
     suppressed = "".join(f"  - {{rule: {rule}, reason: R.}}\n" for rule in rules)

@@ -29,12 +29,12 @@ def _server_stub(**attributes: Any) -> Any:
     ("names", "is_combined_server", "is_refused"),
     [
         ("ab", True, False),
-        ("aba", True, True),
+        ("baca", True, True),
         ("aba", False, False),
         ("", True, False),
     ],
 )
-def test_mcp_server_with_several_toolsets_rejects_duplicate_skill_names(
+def test_combined_server_rejects_duplicate_skill_names(
     names: str, is_combined_server: bool, is_refused: bool
 ) -> None:
     """Two toolsets on one server may not have a skill of the same name."""
@@ -49,7 +49,7 @@ def test_mcp_server_with_several_toolsets_rejects_duplicate_skill_names(
 @pytest.mark.parametrize(
     ("paths", "is_refused"), [(["/a", "/b"], False), (["/b", "/a", "/a"], True)]
 )
-def test_mcp_server_with_several_toolsets_rejects_duplicate_administration_paths(
+def test_combined_server_rejects_duplicate_administration_paths(
     paths: list[str], is_refused: bool
 ) -> None:
     routes = [SimpleNamespace(path=path) for path in paths]
@@ -74,7 +74,7 @@ def test_mcp_server_with_several_toolsets_rejects_duplicate_administration_paths
         (None, [None, 1], True),
     ],
 )
-def test_mcp_server_can_ask_the_user_only_with_a_state_key_or_a_tool_with_confirm(
+def test_mcp_server_can_ask_the_user_if_it_has_a_state_key_or_a_tool_with_confirm(
     key: str | None, confirms: list[Any], expected: bool
 ) -> None:
     tools = [SimpleNamespace(confirm=confirm) for confirm in confirms]
@@ -98,6 +98,26 @@ def test_mcp_server_skill_or_prompt_is_available_only_to_its_clients(
     registry = SimpleNamespace(has_clients=has_clients, access=lambda: access)
     server = _server_stub(registry=registry)
     assert Server._is_available(server, client, clients) is expected
+
+
+@pytest.mark.parametrize(
+    ("clients", "client", "expected"),
+    [((), None, True), ((), "a", False), (("a",), "a", True), (("a",), "b", False)],
+)
+def test_combined_server_lists_skills_from_toolsets_that_have_the_client(
+    clients: tuple[str, ...], client: str | None, expected: bool
+) -> None:
+    """A toolset without clients has only the client `None`."""
+    registry: Any = SimpleNamespace(has_clients=bool(clients), clients=clients)
+    skills = SimpleNamespace(list_skills=lambda *_, **__: [SimpleNamespace(name="x")])
+    toolset = SimpleNamespace(registry=registry, loaded_skills=skills)
+    access = SimpleNamespace(get_client=lambda _: None)
+    server = _server_stub(
+        registry=SimpleNamespace(access=lambda: access),
+        toolsets=[toolset],
+        _reject_duplicates=lambda *_: None,
+    )
+    assert bool(Server.list_skills(server, client)) is expected
 
 
 def test_combined_server_has_each_toolsets_resources_prompts_and_skills() -> None:

@@ -217,6 +217,19 @@ async def test_unknown_key_id_refetches_issuer_keys_at_most_every_30_seconds(
     assert await server.find_keys("two", "ES256")
 
 
+async def test_parallel_tokens_signed_by_a_new_issuer_key_wait_for_one_fetch(
+    fake_issuer: FakeIssuer,
+) -> None:
+    fake_issuer.answer = {"keys": [make_key()]}
+    server = make_server()
+    await server.find_keys("one", "ES256")
+    fake_issuer.answer = {"keys": [make_key(use="sig")]}
+    fake_issuer.now += 30
+    finding = [server.find_renewed_keys("one", "ES256") for _ in range(3)]
+    assert [len(keys) for keys in await asyncio.gather(*finding)] == [1, 1, 1]
+    assert fake_issuer.request_count == 2
+
+
 async def test_cached_issuer_keys_are_used_for_an_hour_while_fetching_fails(
     fake_issuer: FakeIssuer,
 ) -> None:

@@ -102,6 +102,16 @@ async def test_access_token_needs_an_endpoint_scope_and_grants_its_permissions(
         assert f'resource_metadata="{url}"' in challenge
 
 
+def test_step_up_challenge_repeats_up_to_2000_characters_from_the_tokens_scopes() -> (
+    None
+):
+    """Each scope counts with a separator; longer ones are omitted."""
+    for length, is_included in ((1_999, True), (2_000, False)):
+        own = {"x" * length}
+        expected = [*own, "shop"] if is_included else ["shop"]
+        assert _make_server()._add_token_scopes(("shop",), own) == expected
+
+
 @pytest.mark.parametrize(
     ("permissions", "expected"),
     [
@@ -111,9 +121,10 @@ async def test_access_token_needs_an_endpoint_scope_and_grants_its_permissions(
         (frozenset({"look", "refund", "close"}), False),
     ],
 )
-def test_oauth_scope_can_grant_more_if_the_caller_lacks_a_permission_in_the_scope(
+def test_oauth_scopes_can_grant_more_only_to_a_caller_that_lacks_a_permission(
     permissions: frozenset[str] | None, expected: bool
 ) -> None:
+    """`None` as permissions permits everything."""
     server = _make_server()
     assert server.can_grant_more(Caller(permissions=permissions)) is expected
     assert server.can_grant("refund") and server.can_grant("close")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -22,8 +23,11 @@ def test_environment_variable_may_contain_several_bearer_tokens() -> None:
     ]
 
 
-def test_changed_bearer_token_file_is_read_without_a_restart(tmp_path: Path) -> None:
+def test_changed_bearer_token_file_is_read_without_a_restart(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """A missing file accepts no token."""
+    caplog.set_level(logging.INFO)
     path = tmp_path / "token"
     path.write_text("old\n")
     tokens = Tokens.from_environment("T", {"T_FILE": str(path)})
@@ -39,6 +43,8 @@ def test_changed_bearer_token_file_is_read_without_a_restart(tmp_path: Path) -> 
     assert not tokens.contains("new") and not tokens.contains("")
     path.write_text("new\n")
     assert tokens.contains("new")
+    reloaded, missing = "reloaded the tokens of T", "cannot read the file in T_FILE"
+    assert caplog.messages == [reloaded, reloaded, missing]
 
 
 @pytest.mark.parametrize(

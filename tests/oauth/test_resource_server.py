@@ -122,7 +122,7 @@ async def test_invalid_access_token_is_refused_with_a_challenge_and_not_logged(
             assert not part or part not in caplog.text + answer.text
 
 
-async def test_access_token_is_valid_with_clock_skew_and_another_audience(
+async def test_access_token_with_clock_skew_or_an_additional_audience_is_accepted(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Accept times that deviate by 20 seconds, within the clock skew of 30 seconds."""

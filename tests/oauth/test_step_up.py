@@ -179,8 +179,9 @@ async def test_step_up_on_a_shared_endpoint_requests_the_tools_toolset_scope(
         assert "refunded for mia" in done.text
 
 
+@pytest.mark.parametrize("search", [False, True])
 async def test_request_body_that_is_no_valid_tool_call_gets_no_scope_challenge(
-    registry: Registry, issuer: AuthorizationServer
+    registry: Registry, issuer: AuthorizationServer, search: bool
 ) -> None:
     bodies = {
         b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": [': 400,
@@ -191,7 +192,8 @@ async def test_request_body_that_is_no_valid_tool_call_gets_no_scope_challenge(
         b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params":'
         b' {"_meta": {"is": "tools/call", "name": "refund"}}}': 200,
     }
-    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
+    environment, options = make_environment(issuer), {"search": search}
+    async with run_shop(registry, environment, server=options, scopes=SCOPES) as server:
         headers = {
             "authorization": f"Bearer {issuer.token(DESK)}",
             "accept": "application/json, text/event-stream",
@@ -242,7 +244,7 @@ async def test_mcp_sdk_client_requests_an_oauth_scope_that_is_not_granted_only_o
 
 
 @pytest.mark.parametrize("modern", [False, True])
-async def test_call_found_tool_without_permission_requests_the_found_tool_scope(
+async def test_tool_called_by_call_found_tool_without_permission_gets_403_with_its_scope(
     modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     environment = make_environment(issuer)

@@ -58,6 +58,8 @@ def read_ledger(clinic: Clinic) -> list[tuple[str, str | None, str]]:
 def test_calling_as_sets_the_registry_call_user_separately_in_each_thread(
     clinic: Clinic, practice: Registry
 ) -> None:
+    """Tools and the ledger see the user of the calling thread."""
+
     def visits(caller: Caller) -> Any:
         with calling_as(caller):
             return practice.call_tool_sync("my_visits", {}, "portal")

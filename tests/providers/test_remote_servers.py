@@ -110,8 +110,14 @@ title: Office
 clients:
   staff: {allow: "*"}
   guest: {allow: [m_list]}
+  press: {allow: "*"}
 mcp_servers:
-  mail: {url: "https://mail.example.com/mcp", lock: mail.json, prefix: m_, deny: [wipe]}
+  mail:
+    url: https://mail.example.com/mcp
+    lock: mail.json
+    prefix: m_
+    deny: [wipe]
+    clients: [staff, guest]
   open: {url: "https://open.example.com/mcp"}
 targets: {registry: {}, providers: {anthropic: {}}}
 """,
@@ -157,6 +163,8 @@ def test_locked_anthropic_toolset_enables_the_clients_tools_with_their_locked_de
     guest, search = office.locked_anthropic_toolset("mail", "guest", tool_search=True)
     assert guest["configs"] == {"list": {"enabled": True, "defer_loading": True}}
     assert (search, len(guest["tools"])) == (SEARCH, 1)
+    (press,) = office.locked_anthropic_toolset("mail", "press")
+    assert (press["configs"], press["tools"]) == ({}, [])
 
 
 def test_openai_mcp_entry_for_a_server_with_a_lock_file_always_requires_approval(

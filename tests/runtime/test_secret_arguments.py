@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -205,12 +206,12 @@ def test_ledger_redaction_keeps_long_lists_and_texts_without_secrets() -> None:
         (
             "any",
             "password password2 accesstoken authToken card_number 密码 passwordHash tokenV2"
-            " secret_key key_secret oldPassword mfa_code2",
+            " secret_key key_secret oldPassword mfa_code2 page_access_token",
         ),
         (
             "text",
             "tokens kms_key deploy_keys db_pass PHPSESSID session_id reset_password_later"
-            " api_key_count tokens_value connection_string",
+            " api_key_count tokens_value connection_string primary_user_key",
         ),
         (
             "none",
@@ -236,11 +237,11 @@ def test_ledger_redacts_a_value_whose_name_exceeds_256_characters() -> None:
 
 def test_ledger_redacts_values_after_50_000_name_characters() -> None:
     """Names count as their length plus ten, and repeated names once."""
-    value = {f"{number:x>90}": "seen" for number in range(501)}
-    last = f"{500:x>90}"
-    assert Redaction({}).redact(value) == {**value, last: REDACTED}
-    del value[last]
+    value = {f"{number:x>90}": "seen" for number in range(500)}
     assert Redaction({}).redact([value] * 2) == [value] * 2
+    del value[f"{499:x>90}"]
+    longer = {**value, f"{499:x>91}": "seen"}
+    assert Redaction({}).redact(longer) == {**value, f"{499:x>91}": REDACTED}
 
 
 def test_secret_name_in_a_name_value_pair_is_detected_up_to_64_characters() -> None:
@@ -281,11 +282,14 @@ def test_ledger_redacts_the_list_item_after_a_header_or_option_with_a_secret_nam
 
 
 def test_secrets_in_json_text_are_found_by_the_ledger_up_to_200_levels() -> None:
-    """The levels of the value that contains the text are counted too."""
+    """The levels of the value and of other JSON text that contain it are counted too."""
     redaction = Redaction({"properties": {"x": SECRET}})
     for depth, is_found in ((196, True), (197, False)):
         text = "[" * depth + '{"x": "s3cret"}' + "]" * depth
         assert ("s3cret" not in redaction.redact({"text": text})["text"]) is is_found
+        assert ("s3cret" not in redaction.redact([text])[0]) is is_found
+    for depth, is_found in ((195, True), (196, False)):
+        text = "[" * depth + json.dumps('{"x": "s3cret"}') + "]" * depth
         assert ("s3cret" not in redaction.redact([text])[0]) is is_found
 
 

@@ -268,6 +268,14 @@ def test_search_tool_definitions_are_valid_in_every_mcp_protocol_version(
         assert check_tool_definition(search_tool.definition, revision) == []
 
 
+def test_call_found_tool_annotations_allow_for_the_most_dangerous_tool() -> None:
+    """Clients decide by them whether the user must approve a call."""
+    worst = {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True}
+    assert SEARCH_TOOLS["call_found_tool"].definition["annotations"] == worst
+    harmless = {"readOnlyHint": True, "openWorldHint": False}
+    assert SEARCH_TOOLS["search_tools"].definition["annotations"] == harmless
+
+
 def test_call_found_tool_call_log_line_names_the_called_tool(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

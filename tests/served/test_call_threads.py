@@ -54,9 +54,10 @@ async def test_sync_handler_can_run_an_event_loop(run: Callable[[], str]) -> Non
         (lambda: signal.signal(signal.SIGALRM, signal.SIG_IGN), ValueError),
     ],
 )
-async def test_main_thread_features_raise_their_error_in_a_synchronous_handler(
+async def test_sync_handler_cannot_set_signal_handlers_or_get_a_running_event_loop(
     run: Callable[[], object], error: type[Exception]
 ) -> None:
+    """It runs in a worker thread, in which Python raises an error for both."""
     result, raised = await run_in_thread(run)
     assert (result, type(raised)) == (None, error)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from types import SimpleNamespace
+from typing import Any, Literal, cast
 from unittest.mock import AsyncMock
 
 import mcp_types as types
@@ -16,8 +18,8 @@ from mcp.server.session import ServerSession
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry, current_call
 from toolcast_runtime.core.context import CallContext
-from toolcast_runtime.mcp import McpServer
-from toolcast_runtime.mcp.client_request import MAX_BURST, MAX_CHARACTERS
+from toolcast_runtime.mcp import McpServer, client_request
+from toolcast_runtime.mcp.client_request import MAX_BURST, MAX_CHARACTERS, McpRequest
 
 MODULE = "tests.served.test_log_messages"
 LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert"]
@@ -156,6 +158,68 @@ async def test_handler_log_messages_above_the_burst_limit_are_dropped_with_a_war
     assert "log messages were dropped" in messages[-1][1]
 
 
+def make_request(session: Any) -> McpRequest:
+    """Return a request of a client whose session sends its log messages."""
+    session._connection.state = {}
+    context: Any = SimpleNamespace(
+        protocol_version="2025-11-25", meta=None, request_id=1, session=session
+    )
+    return McpRequest(context, cast(Any, None))
+
+
+async def test_log_messages_to_a_client_that_does_not_read_are_dropped_at_the_call_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client_request, "_SEND_TIMEOUT_S", 0.01)
+    session = AsyncMock()
+    session.send_notification = lambda *_, **__: asyncio.Event().wait()
+    request = make_request(session)
+    request.send_log("info", "unread")
+    await request.end()
+    assert request._sender is not None
+    await asyncio.wait({request._sender}, timeout=5)
+    assert request._sender.cancelled()
+
+
+async def test_log_messages_after_a_pause_reach_the_client_during_the_call() -> None:
+    session = AsyncMock()
+    request = make_request(session)
+    for count in (1, 2):
+        request.send_log("info", "working")
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert session.send_notification.await_count == count
+
+
+async def test_request_may_send_500_log_messages_at_once_and_then_50_per_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Here the client receives each message before the next one is sent."""
+    clock = SimpleNamespace(now=100.0)
+    fake_time = SimpleNamespace(monotonic=lambda: clock.now)
+    monkeypatch.setattr(client_request, "time", fake_time)
+    request = make_request(AsyncMock())
+
+    def count_allowed() -> int:
+        return sum(iter(request._take_allowance, False))
+
+    assert count_allowed() == 500
+    clock.now += 2
+    assert count_allowed() == 100
+    clock.now += 1000
+    assert count_allowed() == 500
+    waits: list[float | None] = []
+
+    async def record_wait(timeout: float | None) -> None:
+        waits.append(timeout)
+
+    monkeypatch.setattr(request, "_wait_until_sent", record_wait)
+    await request.end()
+    (warning,) = request._waiting
+    assert warning.data == "3 log messages were dropped: too many at once"
+    assert waits == [1.0]
+
+
 @pytest.mark.parametrize("text", ["a", "ü", "\x00", '"', "lüng", ""])
 async def test_handler_log_sends_any_text_and_cuts_it_at_the_length_limit(
     registry: Registry, text: str
@@ -188,7 +252,7 @@ def test_handler_log_has_no_effect_outside_an_mcp_server() -> None:
     CallContext("odd").log("info", "text")
 
 
-async def test_handler_log_rejects_unknown_levels_and_texts_that_are_no_strings(
+async def test_handler_log_raises_for_unknown_levels_and_texts_that_are_not_strings(
     registry: Registry,
 ) -> None:
     level = {"level": "trace"}

@@ -129,7 +129,7 @@ async def test_concurrently_sent_stdio_messages_arrive_in_order(
 
 
 @pytest.mark.parametrize("open_ends", [open_pipe, open_sockets])
-async def test_short_stdio_line_is_written_immediately_in_the_same_blocking_mode(
+async def test_short_stdio_line_is_written_immediately_and_descriptors_stay_blocking(
     open_ends: Callable[[], Ends],
 ) -> None:
     async with open_streams(open_ends) as streams:

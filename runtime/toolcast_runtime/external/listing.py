@@ -485,7 +485,7 @@ def _describe_addition(
 
 def _grade_change(kind: str, path: Path) -> str:
     """Return the worst grade that `toolcast diff` may assign to a change at a path."""
-    is_text = path[-1] in _TEXT_MEMBERS and (len(path) < 2 or path[-2] != "properties")
+    is_text = path[-1] in _TEXT_MEMBERS and "properties" not in path[-2:-1]
     if kind == _TOOLS and path[0] in _BREAKING_MEMBERS and not is_text:
         return "at most breaking"
     return "at most risky"

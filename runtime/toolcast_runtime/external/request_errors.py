@@ -92,10 +92,10 @@ async def record_failure(response: httpx2.Response) -> None:
         return
     # Ignore errors while reading the body, because an exception in this hook would end the
     # session.
+    body = b""
     with suppress(httpx2.HTTPError, httpx2.StreamError, TimeoutError):
         with anyio.fail_after(_ERROR_BODY_TIMEOUT_S):
-            await response.aread()
-    body = response.content if response.is_stream_consumed else b""
+            body = await response.aread()
     message = None
     with suppress(ValueError):
         message = types.jsonrpc_message_adapter.validate_json(body, by_name=False)

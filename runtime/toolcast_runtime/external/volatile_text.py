@@ -25,7 +25,7 @@ _IPV4_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?!\d)")
 # part of a sentence.
 _DATA_FOLDERS = frozenset(
     "app builds code data github home mnt opt private root run srv temp tmp users usr var"
-    " var volumes work workspace workspaces".split()
+    " volumes work workspace workspaces".split()
 )
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _MAX_WORDS = 2

@@ -86,7 +86,7 @@ SEARCH_TOOLS = {
 
 
 def add_search_instructions(
-    instructions: str | None, hidden: int, *, has_others: bool = False
+    instructions: str | None, hidden: int, *, has_others: bool
 ) -> str | None:
     """Return a server's instructions, preceded by a sentence about the unlisted tools.
 

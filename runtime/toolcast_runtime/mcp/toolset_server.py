@@ -159,12 +159,10 @@ class ToolsetServer:
         return self.registry.names(client, target="mcp")
 
     def count_unlisted_tools(self, client: str | None) -> int:
-        """Return the number of a client's local tools that `tools/list` omits.
+        """Return the number of a client's local tools that `tools/list` omits with tool search.
 
-        0 without tool search. Raises the errors of `tools`.
+        Raises the errors of `tools`.
         """
-        if not self.search:
-            return 0
         return sum(not tool.always for tool in self.tools(client))
 
     def list_directly_listed(self, client: str | None) -> list[Tool]:

@@ -350,8 +350,10 @@ def _find_called_tool(body: bytes, served: ToolsetServer) -> str | None:
     if message.get("method") != "tools/call":
         return None
     params = message.get("params")
-    name = params.get("name") if isinstance(params, dict) else None
-    if params and isinstance(name, str) and served.search:
+    if not isinstance(params, dict):
+        return None
+    name = params.get("name")
+    if isinstance(name, str) and served.search:
         from ..mcp.tool_search import unwrap_search_call
 
         name, *_ = unwrap_search_call(name, params.get("arguments"))
