@@ -56,10 +56,14 @@ _FORMAT_KINDS = ("format-set", "format-changed")
 _CONTEXT_DEPENDENT_KINDS = frozenset(
     (
         "rewritten property-added required-property-added pattern-property-removed"
-        " prefix-item-added prefix-item-removed"
+        " prefix-item-added prefix-item-removed all-of-removed any-of-removed"
+        " one-of-removed condition-removed dependent-schema-removed"
     ).split()
 )
-"""Kinds whose table grade can be wrong if other keywords apply to the same values."""
+"""Kinds whose table grade can be wrong if other keywords apply to the same values.
+
+A removed branch may be the only one that declares a parameter, which is then rejected.
+"""
 
 
 class CallGrade(NamedTuple):
