@@ -14,6 +14,7 @@ from .schema_version import (
     lists_all_names,
     matches_pattern,
 )
+from .unevaluated import accepts_unevaluated, list_evaluated_names
 from .value_limits import ValueLimits
 
 
@@ -68,8 +69,7 @@ def accepts_arrays(proof: Proof, limits: ValueLimits, part: Mapping[str, Any]) -
             _get_item_conjunction(proof, limits, index), schema
         ):
             return False
-    # The proof does not track which items are evaluated, so it fails for this keyword.
-    if "unevaluatedItems" in part and part["unevaluatedItems"] is not True:
+    if not accepts_unevaluated(proof, tuple(limits.parts), part, "unevaluatedItems"):
         return False
     return "contains" not in part or _accepts_contains(proof, limits, part, max_items)
 
@@ -349,9 +349,10 @@ def _accepts_names(
     proof: Proof, names: _PropertyNames, limits: ValueLimits, part: Mapping[str, Any]
 ) -> bool:
     """Return whether `unevaluatedProperties` and `propertyNames` accept all names."""
-    if part.get("unevaluatedProperties", True) is not True:
-        # The proof handles every schema in `unevaluatedProperties` like `false`.
-        evaluated_names = proof.receiver.list_evaluated_names(part)
+    keyword = "unevaluatedProperties"
+    if not accepts_unevaluated(proof, tuple(limits.parts), part, keyword):
+        # Without a sent part to rely on, every schema in the keyword is handled like `false`.
+        evaluated_names = list_evaluated_names(proof.receiver, part)
         if not names.is_complete or names.list_names_outside(evaluated_names):
             return False
     name_schema = part.get("propertyNames", True)

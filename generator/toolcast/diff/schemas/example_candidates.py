@@ -61,8 +61,11 @@ class CandidateGenerator:
     def list_values(self) -> Iterator[Any]:
         """Yield values of the root schemas, without duplicates."""
         sent = self._sender.get_conjunction(self._sender.root)
+        # A case of `anyOf`, `oneOf` or `if` lacks the names that only other cases declare.
+        names = dict.fromkeys(sorted(self._sender.declared_names.names), True)
+        accepted = [self._receiver.root, {"properties": names}]
         seen: set[str] = set()
-        for value in self._list_candidates(sent, [self._receiver.root], 0):
+        for value in self._list_candidates(sent, accepted, 0):
             text = repr(value)
             if text not in seen:
                 seen.add(text)

@@ -16,7 +16,8 @@ from toolcast_runtime.core.validation.references import REFERENCES
 from ..change import is_equal_json
 from .container_inclusion import accepts_arrays, accepts_objects
 from .patterns import includes_pattern
-from .schema_version import ANNOTATIONS, Conjunction, SchemaVersion
+from .schema_version import ANNOTATIONS, Conjunction, SchemaVersion, get_undivided
+from .unevaluated import has_same_unevaluated
 from .value_limits import MAX_SAFE_INTEGER, Bound, ValueLimits, get_allowed_types
 
 
@@ -183,9 +184,11 @@ class InclusionProof:
         """Return whether one part of the receiver's conjunction accepts every sent value."""
         if part is False:
             return False
-        if any(
-            is_equal_json(part, sent_part) for sent_part in sent
-        ) and self.has_same_meaning(part):
+        if self.has_same_meaning(part) and any(
+            is_equal_json(part, sent_part)
+            and has_same_unevaluated(self, sent_part, part)
+            for sent_part in sent
+        ):
             return True
         if limits.has_few_values and not self._has_reference(part):
             return self._accepts_each_value(sent, limits, part)
@@ -291,11 +294,11 @@ class InclusionProof:
         return all(self._is_never_sent(value, sent) for value in rejected)
 
     def _is_never_sent(self, value: Any, sent: Conjunction) -> bool:
+        schemas = [get_undivided(part) for part in sent if isinstance(part, dict)]
         return any(
-            isinstance(part, dict)
-            and not self._has_reference(part)
-            and _is_valid(value, part, self.sender) is False
-            for part in sent
+            not self._has_reference(schema)
+            and _is_valid(value, schema, self.sender) is False
+            for schema in schemas
         )
 
     def has_same_meaning(self, schema: Any) -> bool:

@@ -14,7 +14,7 @@ from .examples import find_examples
 from .inclusion import InclusionProof, StepBudget
 from .message_text import ALTERNATIVE
 from .schema_pairs import Difference
-from .schema_rules import EFFECTS, RULES, RULES_BY_ID, Field
+from .schema_rules import EFFECTS, KEYWORDS, RULES, RULES_BY_ID, Field
 from .schema_version import Acceptor, SchemaVersion
 from .value_limits import MAX_SAFE_INTEGER
 
@@ -56,10 +56,23 @@ _FORMAT_KINDS = ("format-set", "format-changed")
 _CONTEXT_DEPENDENT_KINDS = frozenset(
     (
         "rewritten property-added required-property-added pattern-property-removed"
-        " prefix-item-added prefix-item-removed"
+        " prefix-item-added prefix-item-removed all-of-removed any-of-removed"
+        " one-of-removed condition-removed dependent-schema-removed"
     ).split()
 )
-"""Kinds whose table grade can be wrong if other keywords apply to the same values."""
+"""Kinds whose table grade can be wrong if other keywords apply to the same values.
+
+A removed branch may be the only one that declares a parameter, which is then rejected.
+"""
+
+_EVALUATING_KEYWORDS = frozenset(
+    (
+        "properties patternProperties additionalProperties unevaluatedProperties"
+        " prefixItems items additionalItems contains unevaluatedItems"
+        " allOf anyOf oneOf if dependentSchemas dependencies"
+    ).split()
+)
+"""The keywords that `unevaluatedProperties` and `unevaluatedItems` depend on."""
 
 
 class CallGrade(NamedTuple):
@@ -198,14 +211,36 @@ class CallGrader:
         rule = RULES[self._field, difference.kind]
         grade, direction = rule.grades.call, difference.pair.direction
         opposite_grade = RULES_BY_ID[rule.opposite].grades.call
+        is_evaluating = self._can_change_evaluation(difference)
         # Inside `not`, fewer valid values mean more valid values outside, and the reverse.
         if direction < 0 and opposite_grade is not grade:
+            if opposite_grade is Grade.SAFE and is_evaluating:
+                return CallGrade(Grade.RISKY, UNPROVED[self._field])
             return CallGrade(opposite_grade, _INSIDE_NOT)
         if direction == 0 and grade < opposite_grade:
             return CallGrade(Grade.RISKY, _AMBIGUOUS)
-        if grade is Grade.SAFE and difference.kind in _CONTEXT_DEPENDENT_KINDS:
+        is_dependent = is_evaluating or difference.kind in _CONTEXT_DEPENDENT_KINDS
+        if grade is Grade.SAFE and is_dependent:
             return CallGrade(Grade.RISKY, UNPROVED[self._field])
         return CallGrade(grade)
+
+    def _can_change_evaluation(self, difference: Difference) -> bool:
+        """Return whether a change can decide what an `unevaluated*` keyword applies to.
+
+        Next to such a keyword, an added branch can make more values valid.
+        """
+        return not _EVALUATING_KEYWORDS.isdisjoint(KEYWORDS[difference.kind]) and (
+            self._sender.version.has_unevaluated_keywords
+            or self._receiver.version.has_unevaluated_keywords
+        )
+
+    @cached_property
+    def _is_safe_only_separately(self) -> bool:
+        """Whether each change is safe, but it is not proved that all together are."""
+        return not self._is_compatible and all(
+            self._is_proved(version) or self._get_table_grade(index).grade is Grade.SAFE
+            for index, version in self._receivers_by_index.items()
+        )
 
     def grade(self, index: int) -> CallGrade:
         """Return the grade of the change at an index.
@@ -219,6 +254,13 @@ class CallGrader:
             return CallGrade(RULES[self._field, difference.kind].grades.call)
         version = self._receivers_by_index.get(index)
         if self._is_compatible or (version is not None and self._is_proved(version)):
+            # Two changed keywords may evaluate the same property, so that each change is
+            # safe only without the other one.
+            if (
+                self._can_change_evaluation(difference)
+                and self._is_safe_only_separately
+            ):
+                return CallGrade(Grade.RISKY, UNPROVED[self._field])
             return self._grade_compatible(difference)
         is_added_property = difference.kind in _ADDED_PROPERTY_KINDS
         # A reader that validates with a closed old schema rejects the added property.

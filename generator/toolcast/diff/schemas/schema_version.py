@@ -30,6 +30,9 @@ ANNOTATIONS = frozenset(
 Conjunction = tuple[Any, ...]
 """Schemas that all apply to one value: objects without `$ref` and `allOf`, or `false`."""
 
+UNEVALUATED_KEYWORDS = ("unevaluatedProperties", "unevaluatedItems")
+"""The keywords that depend on all other keywords and branches of their schema object."""
+
 _DRAFTS_BEFORE_2019 = ("draft-04", "draft-06", "draft-07")
 _KEYWORDS_SINCE_2019 = frozenset(
     (
@@ -45,11 +48,36 @@ _DRAFT_DEPENDENT_KEYWORDS = _KEYWORDS_SINCE_2019.union(
     ).split()
 )
 _ALLOWED_NEXT_TO_REF = ANNOTATIONS | {"$ref"}
-_MAX_PARTS = 400
+MAX_PARTS = 400
 """Subschemas that are collected for one location."""
 _CONDITION_KEYWORDS = ("if", "then", "else")
 _DEFINITION_KEYWORDS = ("$defs", "definitions")
 _DEFINITION_PREFIXES = tuple(f"#/{keyword}/" for keyword in _DEFINITION_KEYWORDS)
+
+
+class DividedSchema(dict[str, Any]):
+    """A schema with an `unevaluated*` keyword, without some of its branches or references.
+
+    These branches still decide which values the keyword applies to.
+
+    Args:
+        keywords: the keywords that are kept.
+        undivided: the schema with all of its keywords.
+    """
+
+    def __init__(
+        self, keywords: Mapping[str, Any], undivided: Mapping[str, Any]
+    ) -> None:
+        super().__init__(keywords)
+        self.undivided = get_undivided(undivided)
+
+
+def get_undivided(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schema that a part of a conjunction was divided from.
+
+    Parts without an `unevaluated*` keyword are returned unchanged.
+    """
+    return part.undivided if isinstance(part, DividedSchema) else part
 
 
 class ItemSchemas(NamedTuple):
@@ -92,7 +120,6 @@ class SchemaVersion:
         self.is_before_2019 = self.draft in _DRAFTS_BEFORE_2019
         self._has_prefix_items = self.draft == "2020-12"
         self._conjunctions: dict[int, Conjunction] = {}
-        self._evaluated_names: dict[int, set[str]] = {}
 
     @cached_property
     def declared_names(self) -> DeclaredNames:
@@ -110,6 +137,15 @@ class SchemaVersion:
             # An object that occurs at several paths keeps the first path.
             paths.setdefault(id(node), path)
         return paths
+
+    @cached_property
+    def has_unevaluated_keywords(self) -> bool:
+        """Whether the schema contains an `unevaluated*` keyword anywhere."""
+        return any(
+            keyword in node
+            for _, node in _walk_objects(self.root)
+            for keyword in UNEVALUATED_KEYWORDS
+        )
 
     @cached_property
     def has_references(self) -> bool:
@@ -200,24 +236,14 @@ class SchemaVersion:
             self._conjunctions[id(schema)] = parts
         return parts
 
-    def list_evaluated_names(self, part: Mapping[str, Any]) -> set[str]:
-        """Return the properties that a part of a conjunction evaluates.
-
-        These are its `properties`, and the properties in its `allOf` and reference targets.
-        `unevaluatedProperties` does not apply to them.
-        """
-        names = set(part.get("properties", ()))
-        return names | self._evaluated_names.get(id(part), set())
-
     def _build_conjunction(self, schema: Any) -> list[Any]:
         parts: list[Any] = []
-        containers: list[tuple[Any, Collection[Any]]] = []
         pending, seen = [schema], set[int]()
         # Validators of older drafts ignore keywords that 2019-09 and later introduced.
         unknown_keywords = (
             _KEYWORDS_SINCE_2019 if self.is_before_2019 else frozenset[str]()
         )
-        while pending and len(parts) < _MAX_PARTS:
+        while pending and len(parts) < MAX_PARTS:
             part = pending.pop(0)
             if part is True or id(part) in seen:
                 continue
@@ -237,28 +263,13 @@ class SchemaVersion:
             if target is None and not branches and unknown_keywords.isdisjoint(part):
                 parts.append(part)
                 continue
-            remaining = {
-                keyword: value
-                for keyword, value in part.items()
-                if keyword != "allOf"
-                and keyword not in unknown_keywords
-                and (target is None or keyword not in REFERENCES)
-            }
+            omitted = {"allOf", *unknown_keywords}
+            if target is not None:
+                omitted.update(REFERENCES)
+            remaining = _omit_keywords(part, omitted)
             # A part that has only annotations accepts every value and can be omitted.
             if not self._annotations.issuperset(remaining):
                 parts.append(remaining)
-            if "unevaluatedProperties" in remaining:
-                is_root = part is schema
-                containers.append(
-                    (remaining, parts if is_root else self.get_conjunction(part))
-                )
-        for container, nested in containers:
-            self._evaluated_names[id(container)] = {
-                name
-                for nested_part in nested
-                if isinstance(nested_part, dict)
-                for name in nested_part.get("properties", ())
-            }
         return parts
 
     def collect_applicable(self, *schemas: Any) -> list[dict[str, Any]]:
@@ -270,7 +281,7 @@ class SchemaVersion:
         """
         applicable: list[dict[str, Any]] = []
         pending, seen = [*schemas], set[int]()
-        while pending and len(applicable) < _MAX_PARTS:
+        while pending and len(applicable) < MAX_PARTS:
             part = pending.pop(0)
             if not isinstance(part, dict) or id(part) in seen:
                 continue
@@ -296,15 +307,13 @@ class SchemaVersion:
             other_parts = (*parts[:index], *parts[index + 1 :])
             for keyword in ("anyOf", "oneOf"):
                 if isinstance(part.get(keyword), list):
-                    rest = {name: part[name] for name in part if name != keyword}
+                    rest = _omit_keywords(part, (keyword,))
                     return [
                         (*other_parts, rest, *self.get_conjunction(branch))
                         for branch in part[keyword]
                     ]
             if "if" in part:
-                rest = {
-                    name: part[name] for name in part if name not in _CONDITION_KEYWORDS
-                }
+                rest = _omit_keywords(part, _CONDITION_KEYWORDS)
                 if_parts, then_parts, else_parts = (
                     self.get_conjunction(part.get(keyword, True))
                     for keyword in _CONDITION_KEYWORDS
@@ -396,6 +405,16 @@ class Acceptor:
         if self.is_closed and self.version.declared_names.find_undeclared(value):
             return False
         return self._rejects_value is None or not self._rejects_value(value)
+
+
+def _omit_keywords(
+    schema: Mapping[str, Any], omitted: Collection[str]
+) -> dict[str, Any]:
+    """Return a schema without some keywords."""
+    remaining = {name: schema[name] for name in schema if name not in omitted}
+    if any(keyword in remaining for keyword in UNEVALUATED_KEYWORDS):
+        return DividedSchema(remaining, schema)
+    return remaining
 
 
 def lists_all_names(schemas: Collection[Mapping[str, Any]]) -> bool:
