@@ -105,7 +105,9 @@ def test_diff_without_a_main_branch_or_a_commit_exits_with_2(
     assert message in done.stderr
 
 
-def test_diff_compares_projects_in_subfolders(make_project: Callable[..., Any]) -> None:
+def test_diff_finds_changes_of_a_project_in_a_subfolder_of_the_git_repository(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project({"a": TOOL, "b": TOOL}, at="repository/services/agent")
     commit_all(project.root.parents[1])
     done = project.toolcast("diff")

@@ -69,7 +69,7 @@ def test_letta_agent_can_call_a_tool_that_sends_the_agent_no_message(
     assert result.get("isError", False) is False
 
 
-def test_tool_that_messages_the_agent_refuses_all_agents_without_a_configured_id(
+def test_call_to_a_tool_that_messages_an_agent_is_refused_if_its_agent_id_is_not_set(
     fake: FakeLetta, tmp_path: Path
 ) -> None:
     env = {"REN_DATA": str(tmp_path), "LETTA_BASE_URL": fake.url, "REN_AGENT_ID": ""}

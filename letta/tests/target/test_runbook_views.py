@@ -171,9 +171,10 @@ def test_letta_runbook_tool_view_has_flags_for_its_tool_definition(
         ),
     ],
 )
-def test_letta_runbook_verify_commands_depend_on_examples_and_data_changes(
+def test_letta_runbook_verifies_by_calls_only_an_attached_tool_with_examples(
     spec: Any, verify: str, turn: str
 ) -> None:
+    """A tool that changes data or requires approval needs `--call-changing`."""
     view = runbook.build_tool_runbook(toolset(), spec, "generated.toys")
     begin = ".venv/bin/toolcast letta verify --toolset toys"
     assert f"{begin} {verify}\n" in str(view.verify)

@@ -126,7 +126,7 @@ class FakeToolLists:
         ({**RAW, "mcp_server_type": "sse"}, "asked"),
     ],
 )
-def test_probe_offered_tools_reads_the_letta_entry_or_probes_the_mcp_server(
+def test_probe_offered_tools_asks_the_mcp_server_if_letta_has_no_equal_entry_for_it(
     raw: Any, name: str
 ) -> None:
     api: Any = FakeToolLists()
