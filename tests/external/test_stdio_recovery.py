@@ -101,4 +101,4 @@ async def test_stdio_server_that_answers_pings_or_error_32000_is_not_restarted(
     assert answer.error == "the tool's server rejected the request: the printer is off"
     await asyncio.gather(*(registry.call_tool("hang", {}) for _ in range(6)))
     assert (await registry.call_tool("echo", {"text": "a"})).result == "a"
-    assert "restarted" not in caplog.text and "not connected" not in caplog.text
+    assert "external server up: " not in caplog.text

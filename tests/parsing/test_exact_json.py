@@ -38,7 +38,7 @@ def test_json_read_with_read_json_is_written_unchanged_by_encode_exact(
         ("[1,\n -Infinity]", 2, 2, "`-Infinity` is not a JSON value"),
         (b'{"a":\n "\xff"}', 2, 3, "a byte is not UTF-8"),
         (b"\xff", 1, 1, "a byte is not UTF-8"),
-        ("[1,\n]", 2, 1, "Expecting value"),
+        ("[1,\n x]", 2, 2, "Expecting value"),
     ],
 )
 def test_read_json_error_has_the_position_and_reason(
