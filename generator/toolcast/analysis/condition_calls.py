@@ -203,9 +203,8 @@ def _list_values_by_name(
 ) -> dict[str, list[Any]]:
     """Return sample values of at most 12 parameters, those of the condition first.
 
-    The only parameter of a condition has all its sample values, others have at most 8.
-
-    The list of a parameter has only values that its schema accepts, and can be empty.
+    The list of a parameter has only values that its schema accepts, and can be empty. It
+    has at most 8 values, but all if the parameter is the only one of the condition.
     """
     # The schema of a parameter can refer to definitions and depends on the dialect.
     context = {
@@ -214,8 +213,6 @@ def _list_values_by_name(
         if key in parameters
     }
     values: dict[str, list[Any]] = {}
-    # The values of a single parameter need no combinations with those of others.
-    limit = _MAX_CALLS if len(tried) == 1 else _MAX_VALUES
     # The number of parameters is limited, so those of the condition come first.
     names = sampler.list_names([parameters])
     for name in sorted(names, key=lambda name: name not in tried)[:_MAX_NAMES]:
@@ -225,6 +222,8 @@ def _list_values_by_name(
             members, sampler.list_members([condition], name, True), 0
         )
         accepts = Checker({**context, "anyOf": members})
+        # The values of a single parameter need no combinations with those of others.
+        limit = _MAX_CALLS if tried == {name} else _MAX_VALUES
         accepted = list(islice(filter(accepts.matches, samples), limit + 1))
         if len(accepted) > limit:
             sampler.mark_omission(is_tried=name in tried)
@@ -274,7 +273,10 @@ class _Sampler:
         self.is_complete = True
 
     def mark_omission(self, *, is_tried: bool) -> None:
-        """Note that a limit omitted samples, of a value that the condition tests or not."""
+        """Record that a limit omitted samples of a value.
+
+        Omitted samples matter only for a value that the condition tests (`is_tried`).
+        """
         self.is_complete = self.is_complete and not is_tried
 
     def list_parts(self, schemas: list[Any], is_tried: bool) -> list[Mapping[str, Any]]:

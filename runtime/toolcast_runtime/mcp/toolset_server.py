@@ -159,7 +159,7 @@ class ToolsetServer:
         return self.registry.names(client, target="mcp")
 
     def count_unlisted_tools(self, client: str | None) -> int:
-        """Return the number of a client's local tools that `tools/list` omits with tool search.
+        """Return the number of a client's local tools that only tool search finds.
 
         Raises the errors of `tools`.
         """

@@ -348,6 +348,8 @@ class LexicalRanking:
         scores: dict[int, float] = {}
         for cut in range(_MIN_HALF_LETTERS, len(word) - _MIN_HALF_LETTERS + 1):
             first_scores = self._score_forms(word[:cut])
+            if not first_scores:
+                continue
             second_scores = self._score_forms(word[cut:])
             for row in first_scores.keys() & second_scores.keys():
                 total = first_scores[row] + second_scores[row]

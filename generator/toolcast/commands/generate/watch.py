@@ -28,7 +28,7 @@ from .run_inputs import list_program_files, list_project_files
 _POLL_INTERVAL_MS = 200
 """Milliseconds between two checks for changes by watchfiles."""
 _MAX_FILE_BYTES = 8 * 1024 * 1024
-"""The first bytes of a document that are compared."""
+"""Number of bytes at the start of a document that are compared."""
 _IGNORED_NAMES = (TOOL_FILES, LEFTOVER)
 
 

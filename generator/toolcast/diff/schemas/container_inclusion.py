@@ -5,40 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable, Mapping
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from .schema_version import (
     Conjunction,
-    SchemaVersion,
     list_property_schemas,
     lists_all_names,
     matches_pattern,
 )
-from .unevaluated import accepts_unevaluated, list_evaluated_names
+from .unevaluated import Proof, accepts_unevaluated, list_evaluated_names
 from .value_limits import ValueLimits
-
-
-class Proof(Protocol):
-    """The proof that these functions are a part of; see `InclusionProof`.
-
-    Attributes:
-        sender: the schema of the values that are sent.
-        receiver: the schema that accepts or rejects them.
-        only_declared: whether senders are assumed to use no undeclared names.
-    """
-
-    sender: SchemaVersion
-    receiver: SchemaVersion
-    only_declared: bool
-
-    def accepts_all(self, sent: Conjunction, schema: Any) -> bool:
-        """Return whether a schema of the receiver accepts every value of a conjunction."""
-
-    def spend(self, steps: int) -> None:
-        """Subtract steps from the budget of the proof."""
-
-    def has_same_meaning(self, schema: Any) -> bool:
-        """Return whether a schema means the same in both versions."""
 
 
 def accepts_arrays(proof: Proof, limits: ValueLimits, part: Mapping[str, Any]) -> bool:

@@ -40,10 +40,17 @@ _Evaluated = set[tuple[str, str | int]]
 
 
 class Proof(Protocol):
-    """The proof that these functions are a part of; see `InclusionProof`."""
+    """The proof that these functions are a part of; see `InclusionProof`.
+
+    Attributes:
+        sender: the schema of the values that are sent.
+        receiver: the schema that accepts or rejects them.
+        only_declared: whether senders are assumed to use no undeclared names.
+    """
 
     sender: SchemaVersion
     receiver: SchemaVersion
+    only_declared: bool
 
     def accepts_all(self, sent: Conjunction, schema: Any) -> bool:
         """Return whether a schema of the receiver accepts every value of a conjunction."""
